@@ -1,5 +1,5 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
-import { EmailAddress } from "../../domain/contracting/EmailAddress.ts"
+import { Sender } from "../../domain/mails/Sender.ts"
 import { describeQuota, type QuotaName, quotaNames, quotas } from "../../domain/Quotas.ts"
 import { parseRange } from "./AddressRange.ts"
 import { splitDatabaseUrl } from "./DatabaseUrl.ts"
@@ -317,9 +317,13 @@ export const settings = {
     ),
     { exact: true }
   ),
-  SMTP_FROM: Schema.optionalWith(described(EmailAddress, "address that mails through SMTP_URL come from"), {
-    exact: true
-  }),
+  SMTP_FROM: Schema.optionalWith(
+    described(
+      Sender,
+      "address that mails through SMTP_URL come from, also with a name before it and angle brackets around it"
+    ),
+    { exact: true }
+  ),
   TENANT_RETENTION_DAYS: withDefault(natural(0, 3650), 30, "days a deleted tenant's data is kept before it is erased"),
   EVENT_RETENTION_DAYS: withDefault(
     natural(0, 3650),

@@ -3,6 +3,7 @@ import type { SendResult } from "../../domain/delivery/SendResult.ts"
 import { IntegrationConfig, usesSharedMailServer } from "../../domain/integrations/Integration.ts"
 import { isMailable, type MailedDocument, type MailOutcome, MailRequest } from "../../domain/mails/Mail.ts"
 import { composeMail } from "../../domain/mails/MailTexts.ts"
+import { senderNameVia } from "../../domain/mails/Sender.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { ClaimedDelivery } from "../delivery/Claims.ts"
 import { type DeliveryMail, MailProofs, type MailResult } from "../delivery/MailProofs.ts"
@@ -46,6 +47,12 @@ const unconfirmed: SendResult = {
   error: "A worker stopped while it sent this mail, so it may have been sent; redeliver it if it has not arrived"
 }
 
+interface MailOrigin {
+  readonly address: string
+  /** The name of the operator, if its server sends the mail. */
+  readonly via?: string
+}
+
 interface Sent {
   readonly sent: Omit<SendResult, "latencyMs">
   readonly outcome: MailOutcome
@@ -79,18 +86,24 @@ export class EmailSender extends Effect.Service<EmailSender>()("layers/EmailSend
     const scope = yield* Effect.scope
     const operator = yield* operatorServer
 
-    /** The server and the sender of an integration. */
+    /** The server of an integration, and where its mails come from. */
     const serverOf = (config: typeof IntegrationConfig.Type, password: string | undefined) => {
       const { from, host, port, security, user } = config
       if (from === undefined || host === undefined || port === undefined || security === undefined) {
-        return operator.found === undefined
-          ? Effect.fail(new NotSent({ reason: `The operator must set ${operator.missing.join(", ")} to send mails` }))
-          : Effect.succeed(operator.found)
+        if (operator.found === undefined) {
+          return Effect.fail(
+            new NotSent({ reason: `The operator must set ${operator.missing.join(", ")} to send mails` })
+          )
+        }
+        const { sender, server } = operator.found
+        const origin: MailOrigin = { address: sender.address, via: sender.name }
+        return Effect.succeed({ server, origin })
       }
       const credentials =
         user === undefined || password === undefined ? {} : { credentials: { user, password: Redacted.make(password) } }
       const server: SmtpServer = { host, port, security, ...credentials, isTrusted: false }
-      return Effect.succeed({ server, from })
+      const origin: MailOrigin = { address: from }
+      return Effect.succeed({ server, origin })
     }
 
     const requireQuota = Effect.fnUntraced(function* ({ isShared, requestedBy, tenant }: DeliveryMail) {
@@ -116,7 +129,7 @@ export class EmailSender extends Effect.Service<EmailSender>()("layers/EmailSend
     const buildMessage = Effect.fnUntraced(function* (
       claimed: ClaimedDelivery,
       mail: DeliveryMail,
-      from: string,
+      { address, via }: MailOrigin,
       config: typeof IntegrationConfig.Type
     ) {
       const document = yield* documents.load(mail.document)
@@ -129,14 +142,14 @@ export class EmailSender extends Effect.Service<EmailSender>()("layers/EmailSend
       return yield* encodeMessage({
         ...composeMail({ kind: mail.document.kind, language, requested, texts: config.texts ?? {}, values }),
         ...{ to, cc, language, messageId: mail.messageId, replyTo: config.replyTo, date: new Date(claimed.timestamp) },
-        from: { name: sender, address: from },
+        from: { name: via === undefined ? sender : senderNameVia(sender, via), address },
         attachments: [{ filename: fileName, contentType: "application/pdf", content }]
       })
     })
 
     const mailOf = (claimed: ClaimedDelivery, config: typeof IntegrationConfig.Type): DeliveryMail => {
       const recipient = claimed.recipient ?? ""
-      const from = config.from ?? operator.found?.from ?? ""
+      const from = config.from ?? operator.found?.sender.address ?? ""
       return {
         tenant: claimed.tenant,
         delivery: claimed.id,
@@ -176,11 +189,11 @@ export class EmailSender extends Effect.Service<EmailSender>()("layers/EmailSend
       password: string | undefined
     ) {
       const startedAt = Date.now()
-      const { from, server } = yield* serverOf(config, password)
+      const { origin, server } = yield* serverOf(config, password)
       yield* requireQuota(mail)
-      const message = yield* buildMessage(claimed, mail, from, config)
+      const message = yield* buildMessage(claimed, mail, origin, config)
       const timeout = Duration.subtract(smtpTimeout, Duration.millis(Date.now() - startedAt))
-      const envelope = { from, to: mail.recipient }
+      const envelope = { from: origin.address, to: mail.recipient }
       const result = yield* transmit(server, { envelope, message, timeout }, mail, claimed.lease)
       const { outcome, sent } = toSendResult(result, mail.isShared)
       return { ...sent, latencyMs: Date.now() - startedAt, mail: { ...mail, outcome, reason: sent.error } }

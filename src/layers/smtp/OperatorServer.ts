@@ -1,10 +1,11 @@
 import { Effect, Redacted } from "effect"
+import type { Sender } from "../../domain/mails/Sender.ts"
 import { Settings } from "../config/Settings.ts"
 import type { SmtpServer } from "./SmtpClient.ts"
 
 interface OperatorServer {
   readonly server: SmtpServer
-  readonly from: string
+  readonly sender: Sender
 }
 
 const defaultPorts: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 }
@@ -34,6 +35,6 @@ export const operatorServer = Effect.map(
     const missing = [...(SMTP_URL === undefined ? ["SMTP_URL"] : []), ...(SMTP_FROM === undefined ? ["SMTP_FROM"] : [])]
     return SMTP_URL === undefined || SMTP_FROM === undefined
       ? { found: undefined, missing }
-      : { found: { server: parseServer(Redacted.value(SMTP_URL)), from: SMTP_FROM }, missing }
+      : { found: { server: parseServer(Redacted.value(SMTP_URL)), sender: SMTP_FROM }, missing }
   }
 )

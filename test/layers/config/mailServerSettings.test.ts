@@ -33,8 +33,16 @@ describe("readSettings of SMTP_*", () => {
     const { found } = await read({ SMTP_URL: url, SMTP_FROM: "books@example.com" })
     assert.deepStrictEqual(found, {
       server: { host: "mail.example.com", isTrusted: true, ...expected },
-      from: "books@example.com"
+      sender: { name: "example.com", address: "books@example.com" }
     } as typeof found) // the table widens the security
+  })
+
+  it("reads the name of the sender", async () => {
+    const { found } = await read({
+      SMTP_URL: "smtp://mail.example.com",
+      SMTP_FROM: "Harbour Works <books@example.com>"
+    })
+    assert.deepStrictEqual(found?.sender, { name: "Harbour Works", address: "books@example.com" })
   })
 
   it("reads user and password, and redacts them", async () => {

@@ -231,6 +231,26 @@ describe("An EMAIL integration", () => {
     assert.strictEqual(receivedBy(to)[0]?.from, "operator@service.example")
   })
 
+  it("without a server of its own names the operator beside the tenant, who cannot name another one", async () => {
+    const nameSender = async (config?: object) => {
+      const fixture = await makeFixture(config)
+      const name = 'PayPal Security via PayPal <safe@paypal.example>\r\nBcc: "all"'
+      const { status, text } = await fixture.invoicing.call("PATCH", `/tenants/${fixture.tenant}`, { name })
+      assert.strictEqual(status, 200, text)
+      const to = unique("ada")
+      await fixture.addContact(to, true)
+      const invoice = await fixture.issue()
+      await fixture.send(invoice)
+      await fixture.waitFor(invoice, "DELIVERED")
+      return /^From: (.*(?:\r\n .*)*)/m.exec(receivedBy(to)[0]?.source ?? "")?.[1]?.replace(/\r\n /g, " ")
+    }
+    const shown = '"PayPal Security PayPal safe@paypal.example Bcc: all via service.example" <operator@service.example>'
+    assert.strictEqual(await nameSender({}), shown)
+    const own = (await nameSender()) ?? ""
+    assert.match(own, /PayPal_Security_via_PayPal.* <books@seller\.example>$/)
+    assert.notInclude(own, "service.example")
+  })
+
   it("keeps what was sent with the invoice when the deliveries are deleted, and prevents its void", async () => {
     const { invoicing, issue, mails, send, tenant, waitFor } = await makeFixture()
     const to = unique("ada")
