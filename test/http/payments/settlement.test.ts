@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { assertValidationError } from "../../support/assertions/failures.ts"
 import type { InvoiceBody } from "../../support/fixtures/invoices.ts"
+import { withoutTriggers } from "../../support/fixtures/journalHistory.ts"
 import { type PaymentBody, startPayer } from "../../support/fixtures/payments.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
@@ -118,10 +119,12 @@ describe("The settlement of an invoice", () => {
     const balanceOf = () => payer.get(`/clients/${payer.client}/balance`)
     assert.deepStrictEqual(await balanceOf(), { client: payer.client, balances: [] })
     const overdue = await payer.newInvoice(1000)
-    await pool.query("alter table invoices disable trigger invoices_kept")
-    await pool.query("update invoices set due_at = now() - interval '1 day' where id = $1", [overdue.id])
-    await pool.query("alter table invoices enable trigger invoices_kept")
-    await payer.newInvoice(500)
+    const soonDue = await payer.newInvoice(500)
+    await withoutTriggers(pool, async (connection) => {
+      const setDue = "update invoices set due_at = now() + $2::interval where id = $1"
+      await connection.query(setDue, [overdue.id, "-10 minutes"])
+      await connection.query(setDue, [soonDue.id, "10 minutes"])
+    })
     await payer.newDraft(7)
     await payer.pay(250, [[overdue.id, 200]])
     const swiss = { clientId: payer.client, currencyCode: "CHF", amountMinor: 30 }

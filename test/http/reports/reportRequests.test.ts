@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync"
 import type pg from "pg"
 import { assert, beforeAll, describe, it } from "vitest"
 import { maxStatementEntries } from "../../../src/domain/reports/Statement.ts"
-import { addDays, localDateOf } from "../../../src/domain/TimeZone.ts"
+import { addDays, localDateOf, startOfLocalDay } from "../../../src/domain/TimeZone.ts"
 import { assertValidationError } from "../../support/assertions/failures.ts"
 import { readPdf, textsOf } from "../../support/assertions/pdfText.ts"
 import { withoutTriggers } from "../../support/fixtures/journalHistory.ts"
@@ -164,6 +164,32 @@ describe("Requests for reports", () => {
     assert.deepInclude((await revenueOf("2024-04-01"))[0], { month: "2024-04", netMinor: 1000 })
     assert.deepStrictEqual(await payer.get("/reports/aging?asOf=2024-03-31"), [])
     assert.lengthOf(await payer.get<ReadonlyArray<object>>("/reports/aging?asOf=2024-04-01"), 1)
+  })
+
+  it("count an invoice as overdue from the day after its due date, to the millisecond", async () => {
+    const payer = await newPayer()
+    const { pool, service } = fixture()
+    const timeZone = "Asia/Kolkata"
+    await service.api("PATCH", `/tenants/${payer.tenant}`, { as: "owner", body: { timeZone } })
+    const asOf = localDateOf(new Date().toISOString(), timeZone)
+    const lastMillisecond = (daysAgo: number) =>
+      new Date(Date.parse(startOfLocalDay(addDays(asOf, 1 - daysAgo), timeZone)) - 1).toISOString()
+    for (const [index, daysAgo] of [0, 1, 30, 31, 60, 61, 90, 91].entries()) {
+      const { id } = await payer.newInvoice(10 ** index)
+      // The youngest of a bucket is due at the end of its day, the oldest at the start.
+      const dueAt = index % 2 === 1 ? lastMillisecond(daysAgo) : startOfLocalDay(addDays(asOf, -daysAgo), timeZone)
+      await withoutTriggers(pool, (connection) =>
+        connection.query("update invoices set due_at = $2 where id = $1", [id, dueAt])
+      )
+    }
+    const [totals] = await payer.get<ReadonlyArray<object>>(`/reports/aging/totals?asOf=${asOf}`)
+    assert.deepInclude(totals, {
+      notDueMinor: 1,
+      days1To30Minor: 110,
+      days31To60Minor: 11_000,
+      days61To90Minor: 1_100_000,
+      over90Minor: 10_000_000
+    })
   })
 
   it("list clients in pages, and all of them as CSV", { timeout: 120_000 }, async () => {

@@ -30,7 +30,7 @@ describe("Reports", { timeout: 240_000 }, () => {
       await history.run(10)
     }
     const today = localDateOf(new Date().toISOString(), timeZone)
-    await moveHistory(pool, tenant, startOfLocalDay(today, timeZone), historyDays)
+    await moveHistory(pool, tenant, timeZone, startOfLocalDay(today, timeZone), historyDays)
     const get = async (path: string) => {
       const { body, status, text } = await service.api("GET", path, { as: "owner", tenant })
       assert.strictEqual(status, 200, text)

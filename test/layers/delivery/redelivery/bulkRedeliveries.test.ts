@@ -89,6 +89,15 @@ describe("A bulk redelivery", () => {
     assert.deepStrictEqual(rows, [], "each resource has exactly one pending delivery")
   })
 
+  it("requeues mails that may have arrived only on request", async () => {
+    for (const status of ["DELIVERED", "EXHAUSTED", "UNCERTAIN"] as const) {
+      await insertDelivery(database.sql, tenant, integration, { status })
+    }
+    assert.deepStrictEqual(await startRedelivery(), { redelivered: 2, isComplete: true })
+    assert.strictEqual(await count("status = 'UNCERTAIN'"), 1)
+    assert.deepStrictEqual(await startRedelivery({ status: "UNCERTAIN" }), { redelivered: 1, isComplete: true })
+  })
+
   it("scans at most maxScanned deliveries per step if none matches", async () => {
     await insertDelivered(70)
     const steps = [await startRedelivery({ status: "EXHAUSTED" }), await advance(), await advance()]
