@@ -96,14 +96,6 @@ const insertBillables = (client: pg.Client, { id, invoices, lines, taxRates }: S
     ]
   )
 
-const updateBilledTotals = (client: pg.Client, { id }: SeedTenant) =>
-  client.query(
-    `update contracts set billed_minor = billed.minor
-     from (select contract_id as id, sum(subtotal_minor) as minor from invoices where tenant_id = $1 group by 1) billed
-     where tenant_id = $1 and contracts.id = billed.id`,
-    [id]
-  )
-
 /** The entries that finalizing books. */
 const insertJournal = (client: pg.Client, { id }: SeedTenant) =>
   client.query(
@@ -122,7 +114,6 @@ export const insertInvoices = async (client: pg.Client, tenant: SeedTenant) => {
   await insertTaxRates(client, tenant)
   await insertInvoiceRows(client, tenant, await insertContracts(client, tenant))
   await insertBillables(client, tenant)
-  await updateBilledTotals(client, tenant)
   await insertJournal(client, tenant)
   await insertCreditNotes(client, tenant)
 }

@@ -6,7 +6,7 @@ import { finalizeLockedNote, lockClientOfNote, lockNote, readNote, readTimeZone 
 import type { InvoiceRow } from "./invoice.ts"
 import { toSettlementValues } from "./invoiceSettlement.ts"
 import { makeAllocationEntry, toBookingValues } from "./journal.ts"
-import { type LockedInvoice, lockInvoice, toBilledValues } from "./lockedInvoice.ts"
+import { type LockedInvoice, lockInvoice, requireWithinCap } from "./lockedInvoice.ts"
 import { allocateNumber, creditNoteSeries } from "./numberSeries.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
 
@@ -56,7 +56,7 @@ const issue = async (
 ) => {
   const { tenant } = caller
   const { id, lines } = draft
-  const billedValues = toBilledValues(tenant, contract, [-draft.subtotalMinor])
+  requireWithinCap(contract, [-draft.subtotalMinor])
   // The year of a number is that of the tenant, and all seeded tenants are in UTC.
   await connection.query({ ...readTimeZone, values: [tenant] })
   const { issuedAt, number, period, place } = await allocateNumber(connection, creditNoteSeries, tenant)
@@ -67,7 +67,6 @@ const issue = async (
     ...[tenant, invoice.id, id, JSON.stringify(lines), JSON.stringify(completed), JSON.stringify(after)],
     ...toBooking(caller, note, issuedAt),
     ...toSettlementValues(caller, contract.client, settlements, issuedAt),
-    ...billedValues,
     ...toNoteValues(caller, note, { period, place, creditedBefore: JSON.stringify(before) }, data)
   ]
   await connection.query({ ...finalizeLockedNote, values })

@@ -1,5 +1,5 @@
 import { settlementText } from "./invoiceSettlement.ts"
-import { billedUpdateText, eventColumns } from "./invoicingStatements.ts"
+import { eventColumns } from "./invoicingStatements.ts"
 import { bookingText } from "./journal.ts"
 
 /** The service's own statements, named so that each connection prepares them once. */
@@ -94,5 +94,5 @@ export const finalizeLockedNote = {
     with ${creditText}, enqueued as (
       insert into invoice_file_queue (tenant_id, invoice_id, variant) values ($1, $3, 'CREDIT_NOTE')
       on conflict do nothing
-    ), ${bookingText(6)}, ${settlementText(12)}, ${billedUpdateText(16)}, ${noteUpdateText(19)}`
+    ), ${bookingText(6)}, ${settlementText(12)}, ${noteUpdateText(16)}`
 }

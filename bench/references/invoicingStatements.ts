@@ -68,12 +68,7 @@ const invoiceUpdateText = (first: number, moreColumns = "") => {
     select 1 / count(*) from changed`
 }
 
-export const billedUpdateText = (first: number) =>
-  `billed as (
-      update contracts set billed_minor = $${first + 1} where tenant_id = $${first + 2} and id = $${first + 3}
-    )`
-
-/** Inserts the lines and their events, and updates the contract and the invoice, in one statement. */
+/** Inserts the lines and their events, and updates the invoice, in one statement. */
 export const addBillables = {
   name: "billables.add",
   text: `
@@ -84,12 +79,12 @@ export const addBillables = {
     ), line_events as (
       insert into events (${eventColumns}) select ${eventColumns}
       from json_populate_recordset(null::events, $2::json)
-    ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
+    ), ${invoiceUpdateText(2)}`
 }
 
 /**
  * Releases the references of the lines, enqueues the file and books the entries of an issued invoice, and updates the
- * contract and the invoice, in one statement.
+ * invoice, in one statement.
  */
 export const voidLockedInvoice = {
   name: "invoices.void",
@@ -100,7 +95,7 @@ export const voidLockedInvoice = {
     ), enqueued as (
       insert into invoice_file_queue (tenant_id, invoice_id, variant) select $1, $2, 'VOID' where $3::boolean
       on conflict do nothing
-    ), ${bookingText(3)}, ${billedUpdateText(9)}, ${invoiceUpdateText(12)}`
+    ), ${bookingText(3)}, ${invoiceUpdateText(9)}`
 }
 
 const firstAddress = (owner: string) => `(

@@ -32,16 +32,11 @@ export const lockInvoice = async (connection: Connection, tenant: string, id: st
   return { contract: first, invoice }
 }
 
-/** The values of `billedUpdateText`. */
-export const toBilledValues = (
-  tenant: string,
-  { billedMinor, capMinor, id }: LockedContract,
-  changes: ReadonlyArray<number>
-) => {
+/** Triggers move the billed amount, for the references too. */
+export const requireWithinCap = ({ billedMinor, capMinor, id }: LockedContract, changes: ReadonlyArray<number>) => {
   const total = sumExactly(billedMinor, ...changes)
   if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
     throw validationError(`would exceed the cap of contract ${id}`)
-  return [total, tenant, id]
 }
 
 /** The values of `invoiceUpdateText`. */
@@ -87,7 +82,7 @@ const toInvoiceValues = (
 
 interface InvoiceUpdate {
   readonly statement: { readonly name: string; readonly text: string }
-  /** The values of the statement that precede those of the contract and the invoice. */
+  /** The values of the statement that precede those of the invoice. */
   readonly extraValues: ReadonlyArray<unknown>
   /** What is added to the billed amount of the contract, if that changes. */
   readonly billedChanges?: ReadonlyArray<number>
@@ -95,20 +90,17 @@ interface InvoiceUpdate {
   readonly fields: Partial<InvoiceRow>
 }
 
-/** Updates a locked invoice and what its contract has billed. */
+/** Updates a locked invoice whose contract can bill the change. */
 export const updateLockedInvoice = async (
   connection: Connection,
   caller: Caller,
   { contract, invoice }: LockedInvoice,
-  { extraValues, billedChanges, fields, statement, eventType }: InvoiceUpdate
+  { extraValues, billedChanges = [], fields, statement, eventType }: InvoiceUpdate
 ) => {
+  requireWithinCap(contract, billedChanges)
   const next = { ...invoice, ...fields, updatedAt: new Date().toISOString(), sequence: invoice.sequence + 1 }
   const data = toInvoice(next)
-  const values = [
-    ...extraValues,
-    ...(billedChanges === undefined ? [] : toBilledValues(caller.tenant, contract, billedChanges)),
-    ...toInvoiceValues(caller, next, invoice.sequence, eventType, data)
-  ]
+  const values = [...extraValues, ...toInvoiceValues(caller, next, invoice.sequence, eventType, data)]
   const { rowCount } = await connection.query({ ...statement, values })
   if (rowCount !== 1) throw new Error("A locked row changed")
   return data

@@ -2,6 +2,7 @@ import { Either } from "effect"
 import { type ErrorDetail, fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
 import { allTaxSets, sameTaxSet, type TaxSet } from "../invoicing/draft/TaxSets.ts"
 import type { Invoice } from "../invoicing/Invoice.ts"
+import { netOf } from "../invoicing/InvoiceTotals.ts"
 import { type CreditedLine, netOfQuantity, quantityAfter } from "../money/CreditArithmetic.ts"
 import { compareDecimals, formatDecimal, subtractDecimal, toDecimal } from "../money/Decimal.ts"
 import type { InvoiceAmounts } from "../money/InvoiceArithmetic.ts"
@@ -165,6 +166,20 @@ const setErrors = (sets: ReadonlyArray<TaxSet>, after: ReadonlyArray<TaxSet>): R
         ]
   })
 
+/** All notes of an invoice together credit at most its net. Lines with other taxes can have the other sign. */
+const invoiceNetErrors = ({ invoice }: CreditableInvoice, { after }: NoteAmounts): ReadonlyArray<ErrorDetail> => {
+  const [net, credited] = [netOf(invoice), netOf(after)]
+  return credited >= Math.min(net, 0) && credited <= Math.max(net, 0)
+    ? []
+    : [
+        {
+          field: "lines",
+          constraint: credited > 0 ? "max" : "min",
+          message: `would credit a net of ${credited} of an invoice whose net is ${net}; credit others of its lines as well`
+        }
+      ]
+}
+
 /** A note has a total, unless the invoice has none. */
 const totalErrors = (totalMinor: number, { invoice }: CreditableInvoice): ReadonlyArray<ErrorDetail> =>
   totalMinor > 0 || (totalMinor === 0 && invoice.totalMinor === 0)
@@ -201,11 +216,15 @@ export const creditInvoice = (
       )
     const credits = content.full ? [] : yield* creditLines(content.lines, lines)
     const after = content.full ? sets : addLines(before, credits)
-    const { note } = yield* creditNoteAmounts(creditable, before, after)
-    yield* requireNoErrors([...setErrors(sets, after), ...totalErrors(note.totalMinor, creditable)])
+    const amounts = yield* creditNoteAmounts(creditable, before, after)
+    const ofSets = setErrors(sets, after)
+    yield* requireNoErrors([
+      ...(ofSets.length > 0 ? ofSets : invoiceNetErrors(creditable, amounts)),
+      ...totalErrors(amounts.note.totalMinor, creditable)
+    ])
     return {
       lines: credits.map(({ credit }) => credit),
-      amounts: note,
+      amounts: amounts.note,
       before,
       after,
       completed: content.full

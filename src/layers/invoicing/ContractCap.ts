@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { ClientId } from "../../domain/contracting/Client.ts"
-import { type BilledContract, billedAfter } from "../../domain/contracting/ContractCap.ts"
+import type { BilledContract } from "../../domain/contracting/ContractCap.ts"
 import type { TaxSet } from "../../domain/invoicing/draft/TaxSets.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import type { TaxRateId } from "../../domain/taxes/TaxRate.ts"
@@ -27,8 +27,8 @@ export interface LockedInvoice {
 }
 
 /**
- * Enforces the cap of a contract. Every change of an invoice's total locks the contract first and the invoice second.
- * The fixed order prevents deadlocks.
+ * Locks what the cap of a contract depends on. Every change of an invoice's total locks the contract first and the invoice
+ * second. The fixed order prevents deadlocks. Triggers move the billed amount of the contract.
  */
 export class ContractCap extends Effect.Service<ContractCap>()("layers/ContractCap", {
   dependencies: [Invoices.Default],
@@ -48,24 +48,6 @@ export class ContractCap extends Effect.Service<ContractCap>()("layers/ContractC
         Effect.map(
           ({ first, hidden, locked }) => ({ contract: first, invoice: locked, taxSets: hidden }) satisfies LockedInvoice
         )
-      ),
-
-    /**
-     * Builds the CTEs that add `changes` to the billed amount of a locked contract. An amount beyond the cap fails with
-     * an error on `field`. A decrease is allowed even above the cap.
-     */
-    buildBilledUpdate: Effect.fnUntraced(function* (
-      contract: LockedContract,
-      changes: ReadonlyArray<number>,
-      field: string
-    ) {
-      const tenant = yield* CurrentTenant
-      const total = yield* billedAfter(contract, changes, field)
-      if (total === contract.billedMinor) return []
-      return [
-        sql`billed as (
-          update contracts set billed_minor = ${total} where tenant_id = ${tenant} and id = ${contract.id})`
-      ]
-    })
+      )
   })).pipe(withSpans("ContractCap"))
 }) {}

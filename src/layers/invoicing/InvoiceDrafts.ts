@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
+import { billedAfter } from "../../domain/contracting/ContractCap.ts"
 import { requireNoErrors } from "../../domain/Errors.ts"
 import { discountReasonErrors } from "../../domain/invoicing/Discount.ts"
 import type { Invoice, PatchInvoice } from "../../domain/invoicing/Invoice.ts"
@@ -50,14 +51,14 @@ export class InvoiceDrafts extends Effect.Service<InvoiceDrafts>()("layers/Invoi
       rates: ReadonlyMap<string, TaxRate>
     ) {
       const after = yield* totalsAfter({ value, taxSets }, change, rates, maxLines)
-      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, after.netChanges, change.field)
+      yield* billedAfter(contract, after.netChanges, change.field)
       return yield* invoices.updateLocked(
         invoice,
         "updated",
         { ...value, ...after.totals },
         {
           columns: { tax_sets: JSON.stringify(after.taxSets) },
-          extraCtes: [...extraCtes, ...billedUpdate],
+          extraCtes,
           commit: true
         }
       )

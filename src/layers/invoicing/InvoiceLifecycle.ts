@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { billedAfter } from "../../domain/contracting/ContractCap.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import { dueDateOf, requireFinalizable } from "../../domain/invoicing/InvoiceFinalization.ts"
 import {
@@ -138,7 +139,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
       const { contract, invoice: current } = locked
       const { id, invoiceNumber, totalMinor } = current.value
       yield* requireVoidable({ ...current.value, wasSent: yield* wasSent(id) })
-      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-netOf(current.value)], "status")
+      yield* billedAfter(contract, [-netOf(current.value)], "status")
       const issuedCtes =
         invoiceNumber === undefined
           ? []
@@ -146,7 +147,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
               yield* files.buildEnqueue(id, "VOID"),
               yield* journal.buildBooking(accountOf(locked), [voidEntry(id, totalMinor)])
             ]
-      const extraCtes = [yield* buildRelease(id), ...billedUpdate, ...issuedCtes]
+      const extraCtes = [yield* buildRelease(id), ...issuedCtes]
       return yield* applyTransition("void", current, { balanceMinor: 0 }, { extraCtes, commit: true })
     })
 
@@ -164,8 +165,8 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
               yield* billables.listAll({ invoice: id }),
               contract.client
             )
-            const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-netOf(current.value)], "status")
-            yield* invoices.deleteLocked(current, { extraCtes: [linesDeletion, ...billedUpdate], commit: true })
+            yield* billedAfter(contract, [-netOf(current.value)], "status")
+            yield* invoices.deleteLocked(current, { extraCtes: [linesDeletion], commit: true })
           })
         )
     }

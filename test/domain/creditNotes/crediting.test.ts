@@ -143,6 +143,29 @@ describe("creditInvoice", () => {
     assert.isUndefined(errorsOf(lines, byAmount(1, 100), byAmount(2, -30)))
   })
 
+  it("credits at most the net of the invoice, also when lines with other taxes have the other sign", () => {
+    const reduced = { ...lineOf(2, 1, -100), taxRates: ["txr_1"] }
+    const lines = [lineOf(1, 1, 300), reduced]
+    const invoice = {
+      ...invoiceOf(lines).invoice,
+      taxes: [{ taxRates: ["txr_1"], name: "Zero", percent: 0, baseMinor: -100, taxMinor: 0 }]
+    }
+    const taxSets = [{ taxRates: ["txr_1"], netMinor: -100, lineCount: 1 }]
+    const errorsWith = (...wanted: ReadonlyArray<CreditLine>) =>
+      messagesOf(
+        creditInvoice(
+          { invoice, taxSets, credited: [] },
+          { full: false, lines: wanted },
+          new Map(lines.map((line) => [line.id as string, line]))
+        )
+      )
+    assert.deepStrictEqual(errorsWith(byAmount(1, 201)), [
+      "lines max: would credit a net of 201 of an invoice whose net is 200; credit others of its lines as well"
+    ])
+    assert.isUndefined(errorsWith(byAmount(1, 200)))
+    assert.isUndefined(errorsWith(byAmount(1, 300), byAmount(2, -100)))
+  })
+
   it("credits an invoice with a total of 0", () => {
     assert.strictEqual(creditOf([lineOf(1, 1, 0)], { full: true }).amounts.totalMinor, 0)
   })

@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { billedAfter } from "../../../domain/contracting/ContractCap.ts"
 import { contentOf } from "../../../domain/creditNotes/Crediting.ts"
 import {
   type AllocateCreditNote,
@@ -99,7 +100,7 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
       yield* requireDraft(version.value)
       const locked = yield* contractCap.lockContractAndInvoice(version.value.invoice)
       const { credit, note } = yield* computeFinal(locked, version)
-      const billed = yield* contractCap.buildBilledUpdate(locked.contract, [-netOf(note)], "lines")
+      yield* billedAfter(locked.contract, [-netOf(note)], "lines")
       yield* creditable.write(note, credit)
       const enqueued = yield* files.buildEnqueue(id, "CREDIT_NOTE")
       const { issuedAt, number, period, place } = yield* numbers.allocate(timeZone)
@@ -114,7 +115,7 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
         { ...note, creditNoteNumber: number, issuedAt },
         {
           columns: { period, place, credited_before: JSON.stringify(credit.before) },
-          extraCtes: [yield* journal.buildBooking(note, entries, issuedAt), enqueued, ...settlement.ctes, ...billed],
+          extraCtes: [yield* journal.buildBooking(note, entries, issuedAt), enqueued, ...settlement.ctes],
           commit: true
         }
       )
