@@ -151,6 +151,21 @@ describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { time
     await page.waitForSelector("dialog:has-text('opens nothing')")
   })
 
+  it("voids an invoice after a question, and says instead that its page was opened", async () => {
+    const [kept, opened] = [await issue(), await issue()]
+    const link = await invoicing.call("GET", `/invoices/${opened}/link`)
+    await console.service.call("GET", new URL(link.body.data.url).pathname)
+    const page = await console.open(`/invoices/${opened}`)
+    await page.click("button:has-text('Void')")
+    await page.waitForSelector("dialog .alert:has-text('its page was opened at')")
+    assert.strictEqual(await page.locator("dialog button:has-text('Void invoice')").count(), 0)
+    await goTo(page, `/console/${console.tenant}/invoices/${kept}`)
+    await page.click("button:has-text('Void')")
+    await page.click("dialog button:has-text('Void invoice')")
+    await page.waitForSelector("h1:has-text('Void')")
+    assert.strictEqual((await invoicing.read(kept)).status, "VOID")
+  })
+
   it("offers a member a draft of a credit note, and a viewer nothing", async () => {
     const id = await issue()
     for (const [subject, role] of [

@@ -81,7 +81,7 @@ describe("The texts of the OpenAPI document", () => {
     }
     const { description } = document.paths["/api/v1/invoices/{invoiceId}/void"]?.["post"] ?? assert.fail()
     assert.include(description, "**Who may call it:** members of the tenant with the role ADMIN or OWNER.")
-    assert.include(description, "- an invoice that is PAID or VOID, settled in part, or sent by mail (`state`)")
+    assert.include(description, "- an invoice that is PAID or VOID, or settled in part (`state`)")
     assert.include(description, "**Events:** `invoice.voided`")
   })
 

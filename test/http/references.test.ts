@@ -80,7 +80,7 @@ const externalIds = [
   "tracker_webhooks.webhook_id"
 ]
 
-/** Identifiers in events, deliveries and proofs of mails, which outlive their resource. */
+/** Identifiers in events, deliveries and proofs of mails and uploads, which outlive their resource. */
 const outlivingIds = [
   "deliveries.resource_id",
   "event_feed.resource_id",
@@ -91,6 +91,9 @@ const outlivingIds = [
   "invoice_mails.event_id",
   "invoice_mails.integration_id",
   "invoice_mails.invoice_id",
+  "invoice_uploads.delivery_id",
+  "invoice_uploads.integration_id",
+  "invoice_uploads.invoice_id",
   "outbox.resource_id"
 ]
 

@@ -14,6 +14,7 @@ import { openProviderSession } from "../integrations/authorization/ProviderSessi
 import { InvoicePdfs } from "../invoicing/document/InvoicePdfs.ts"
 import { type ProviderResponse, trimTrailingSlashes } from "../providerHttp/ProviderRequest.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { type UploadAttempt, UploadProofs } from "./UploadProofs.ts"
 
 interface Row {
   readonly file: string
@@ -56,6 +57,8 @@ export interface DriveDelivery {
   readonly tenant: TenantId
   readonly integration: string
   readonly delivery: string
+  /** The number of the attempt. */
+  readonly attempt: number
   readonly type: string
   /** The data of the event, as JSON. */
   readonly data: string
@@ -74,13 +77,19 @@ const responseFieldsOf = (reply: ProviderResponse | undefined) =>
   reply === undefined ? {} : { status: reply.status, body: reply.text.slice(0, maxStoredCharacters) }
 
 const toFailedResult = (failure: { readonly message: string }) => {
-  const { reply, retryAfter, stop } = failure instanceof DriveError ? failure : new DriveError({ message: "" })
-  return { delivered: false, error: failure.message, retryAfter, stop, ...responseFieldsOf(reply) }
+  const { isFinal, reply, retryAfter, stop } = failure instanceof DriveError ? failure : new DriveError({ message: "" })
+  return { delivered: false, error: failure.message, retryAfter, stop, isFinal, ...responseFieldsOf(reply) }
 }
+
+/** Whether a failed upload certainly stored nothing: Google refused it, or it was not sent. */
+const isRefused = (failure: { readonly _tag: string }) =>
+  failure instanceof DriveError
+    ? failure.reply !== undefined && failure.reply.status >= 400 && failure.reply.status < 500
+    : failure._tag === "GrantLost" || failure._tag === "ProviderUnavailable"
 
 /** Uploads the PDFs of finalized invoices to Google Drive. */
 export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("layers/GoogleDriveSender", {
-  dependencies: [InvoicePdfs.Default, DeliveryFiles.Default, Grants.Default],
+  dependencies: [InvoicePdfs.Default, DeliveryFiles.Default, Grants.Default, UploadProofs.Default],
   scoped: Effect.gen(function* () {
     const { GOOGLE_API_URL } = yield* Settings
     const scope = yield* Effect.scope
@@ -88,6 +97,7 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
     const pdfs = yield* InvoicePdfs
     const files = yield* DeliveryFiles
     const grants = yield* Grants
+    const proofs = yield* UploadProofs
 
     /** Rendering continues after this attempt times out: the next attempt finds the PDF. */
     const renderPdf = (invoice: Invoice) =>
@@ -102,24 +112,42 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
       )
 
     /** Builds the file from the event, not from the current invoice: later changes must not change the PDF. */
-    const buildFile = ({ data, folder, tenant }: DriveDelivery) =>
+    const buildFile = (invoice: Invoice, { folder, tenant }: DriveDelivery) =>
       Effect.gen(function* () {
-        const invoice = yield* Effect.orDie(decodeInvoice(data))
         const pdf = yield* renderPdf(invoice)
         return { name: pdfNameOf(invoice), pdf, folder, appProperties: { invoiceId: invoice.id, tenantId: tenant } }
       }).pipe(Effect.provideService(CurrentTenant, tenant))
 
+    const begin = (attempt: UploadAttempt) =>
+      Effect.filterOrFail(
+        proofs.begin(attempt),
+        (may) => may,
+        () => new DriveError({ message: "The invoice is VOID and is not uploaded any more", isFinal: true })
+      )
+
+    /** Keeps what is known of an upload. If that fails, the file may have been stored. */
+    const withProof = <A, E extends { readonly _tag: string }>(attempt: UploadAttempt, upload: Effect.Effect<A, E>) =>
+      upload.pipe(
+        Effect.tap(() => Effect.ignoreLogged(proofs.recordStored(attempt))),
+        Effect.tapError((failure) =>
+          isRefused(failure) ? Effect.ignoreLogged(proofs.recordRefused(attempt)) : Effect.void
+        )
+      )
+
     const upload = (delivery: DriveDelivery) =>
       Effect.gen(function* () {
         const { delivery: deliveryId, integration, tenant } = delivery
-        const file = yield* buildFile(delivery)
+        const invoice = yield* Effect.orDie(decodeInvoice(delivery.data))
+        const attempt = { ...delivery, invoice: invoice.id }
+        const file = yield* buildFile(invoice, delivery)
         const session = yield* Effect.provideService(openProviderSession(tenant, integration), Grants, grants)
         const fileIds: FileIdStore = {
           current: files.find(tenant, deliveryId),
           save: (id: string) => files.assign(tenant, deliveryId, id),
           replace: (gone: string, id: string) => files.replace(tenant, deliveryId, gone, id)
         }
-        return yield* uploadOnce(makeGoogleDriveClient(session, api), fileIds, file)
+        const drive = makeGoogleDriveClient(session, api)
+        return yield* withProof(attempt, uploadOnce(drive, fileIds, file, begin(attempt)))
       })
 
     return {

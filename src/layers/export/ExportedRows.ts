@@ -11,6 +11,7 @@ import { Emails } from "../contracting/Emails.ts"
 import { Projects } from "../contracting/Projects.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { MailProofs } from "../delivery/MailProofs.ts"
+import { UploadProofs } from "../delivery/UploadProofs.ts"
 import { Events } from "../events/Events.ts"
 import { Integrations } from "../integrations/Integrations.ts"
 import { Billables } from "../invoicing/Billables.ts"
@@ -83,13 +84,15 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
     Projects.Default,
     TaxRates.Default,
     Tenants.Default,
-    TrackedIssues.Default
+    TrackedIssues.Default,
+    UploadProofs.Default
   ],
   effect: Effect.gen(function* () {
     const tenants = yield* Tenants
     const lines = yield* CreditNoteLines
     const mails = yield* MailProofs
     const links = yield* InvoiceLinks
+    const uploads = yield* UploadProofs
     const assets = yield* Assets
     const events = yield* Events
     const tenant = Effect.flatMap(CurrentTenant, tenants.get)
@@ -116,6 +119,12 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
       "invoice-links": Stream.map(
         walkPages<Effect.Effect.Success<ReturnType<typeof links.page>>[number]>(maxPageRows, (last) =>
           links.page(last, maxPageRows)
+        ),
+        (page) => page.map(omitNulls)
+      ),
+      "invoice-uploads": Stream.map(
+        walkPages<Effect.Effect.Success<ReturnType<typeof uploads.page>>[number]>(maxPageRows, (last) =>
+          uploads.page(last, maxPageRows)
         ),
         (page) => page.map(omitNulls)
       ),

@@ -14,6 +14,7 @@ export const exportedTables = {
   invoices: ["invoices"],
   "invoice-mails": ["invoice_mails"],
   "invoice-links": ["invoice_links"],
+  "invoice-uploads": ["invoice_uploads"],
   billables: ["billables"],
   "credit-notes": ["credit_notes"],
   "credit-note-lines": ["credit_note_lines"],

@@ -8,6 +8,8 @@ export class DriveError extends Data.TaggedError("DriveError")<{
   readonly retryAfter?: string | undefined
   /** What a user must do before deliveries can succeed. Undefined for a transient error. */
   readonly stop?: string | undefined
+  /** No later attempt can succeed. */
+  readonly isFinal?: boolean
 }> {}
 
 const GoogleError = Schema.Struct({

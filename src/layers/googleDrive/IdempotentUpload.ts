@@ -19,11 +19,18 @@ const makeConflict = (reply?: ProviderResponse) =>
 
 /**
  * Uploads a file exactly once across retries: it saves the file id before the upload. An existing file with the same
- * checksum stays, another checksum is overwritten, and a deleted file is created again with a new id.
+ * checksum stays, another checksum is overwritten, and a deleted file is created again with a new id. `begin` runs when
+ * all is ready, before the first request that may store the file.
  */
-export const uploadOnce = (drive: GoogleDriveClient, fileIds: FileIdStore, file: DriveFile) =>
+export const uploadOnce = <E>(
+  drive: GoogleDriveClient,
+  fileIds: FileIdStore,
+  file: DriveFile,
+  begin: Effect.Effect<void, E>
+) =>
   Effect.gen(function* () {
     const id = (yield* fileIds.current) ?? (yield* Effect.flatMap(drive.generateId, fileIds.save))
+    yield* begin
     const created = yield* drive.create(id, file)
     if (created !== undefined) return created
 

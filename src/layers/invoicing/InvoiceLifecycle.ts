@@ -26,6 +26,7 @@ import { InvoiceParties } from "./document/InvoiceParties.ts"
 import { InvoiceDrafts } from "./InvoiceDrafts.ts"
 import { Invoices } from "./Invoices.ts"
 import { InvoiceNumbers } from "./NumberSeries.ts"
+import { makeFindVoidObstacles } from "./VoidObstacles.ts"
 
 const accountOf = ({ contract: { client }, invoice }: LockedInvoice) => ({
   client,
@@ -59,6 +60,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     const images = yield* InvoiceImageStore
     const files = yield* InvoiceFileQueue
     const journal = yield* Journal
+    const findVoidObstacles = makeFindVoidObstacles(sql)
 
     /** Locks the contract and the invoice, checks `If-Match`, and runs `transition` in the same transaction. */
     const withLocked = <A, E, R>(id: string, transition: (locked: LockedInvoice) => Effect.Effect<A, E, R>) =>
@@ -126,19 +128,10 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
-    /** Whether a mail server accepted the invoice, or may have. The lock on the invoice keeps new mails from ending. */
-    const wasSent = Effect.fnUntraced(function* (id: string) {
-      const tenant = yield* CurrentTenant
-      const rows = yield* Effect.orDie(sql<object>`
-        select 1 from invoice_mails where invoice_id = ${id} and tenant_id = ${tenant}
-          and coalesce(outcome, 'UNCERTAIN') in ('SENT', 'UNCERTAIN') limit 1`)
-      return rows.length > 0
-    })
-
     const voidInvoice = Effect.fnUntraced(function* (locked: LockedInvoice) {
       const { contract, invoice: current } = locked
       const { id, invoiceNumber, totalMinor } = current.value
-      yield* requireVoidable({ ...current.value, wasSent: yield* wasSent(id) })
+      yield* requireVoidable(current.value, invoiceNumber === undefined ? {} : yield* findVoidObstacles(id))
       yield* billedAfter(contract, [-netOf(current.value)], "status")
       const issuedCtes =
         invoiceNumber === undefined

@@ -92,11 +92,12 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
           body: bodyOf(claimed),
           traceParent: claimed.traceParent ?? undefined
         }),
-      GOOGLE_DRIVE: ({ config, data, id, integration, tenant, type }) =>
+      GOOGLE_DRIVE: ({ attempts, config, data, id, integration, tenant, type }) =>
         googleDrive.send({
           tenant,
           integration,
           delivery: id,
+          attempt: attempts + 1,
           type,
           data,
           folder: typeof config["folderId"] === "string" ? config["folderId"] : undefined

@@ -4,9 +4,11 @@ import {
   type InvoiceTransition,
   invoiceTransitions,
   requireEditableInvoice,
-  requireInvoiceTransition
+  requireInvoiceTransition,
+  requireVoidable,
+  type VoidObstacles
 } from "../../../src/domain/invoicing/InvoiceStatus.ts"
-import { errorsOf } from "../../support/assertions/decisions.ts"
+import { errorsOf, messagesOf } from "../../support/assertions/decisions.ts"
 
 const statuses: ReadonlyArray<InvoiceStatus> = ["DRAFT", "FINALIZED", "PAID", "VOID"]
 
@@ -40,4 +42,58 @@ describe("The state machine of invoices", () => {
       const errors = errorsOf(requireEditableInvoice(status))
       assert.deepStrictEqual(errors, status === "DRAFT" ? undefined : ["status state"])
     })
+})
+
+describe("requireVoidable", () => {
+  const at = "2026-11-14T09:30:00.000Z"
+  const every: VoidObstacles = {
+    creditNote: { number: "CN-2026-000001", at },
+    mail: { recipient: "ada@client.example", at, isCertain: true },
+    upload: { at, isCertain: true },
+    viewedAt: at
+  }
+  const reasonsOf = (status: InvoiceStatus, obstacles: VoidObstacles, balanceMinor = 100) =>
+    messagesOf(requireVoidable({ status, totalMinor: 100, balanceMinor }, obstacles))
+  const refusal = (text: string, status = "FINALIZED") =>
+    `status state: is ${status} and cannot become VOID: ${text}; create a credit note for what is left`
+
+  it("accepts a draft, and an issued invoice of which nothing is settled and that nobody has", () => {
+    assert.isUndefined(reasonsOf("DRAFT", {}, 0))
+    assert.isUndefined(reasonsOf("FINALIZED", {}))
+  })
+
+  it("names every reason, and what is certain of it", () => {
+    const reasons = [
+      `credit note CN-2026-000001 of it was finalized at ${at}`,
+      `it was sent to ada@client.example at ${at}`,
+      `its PDF was stored in Google Drive at ${at}`,
+      `its page was opened at ${at}`
+    ]
+    assert.deepStrictEqual(
+      reasonsOf("FINALIZED", every),
+      reasons.map((text) => refusal(text))
+    )
+    assert.deepStrictEqual(reasonsOf("FINALIZED", every, 60), [
+      "balanceMinor state: is 60 of 100; an invoice that is settled in part cannot be voided",
+      ...reasons.map((text) => refusal(text))
+    ])
+    assert.deepStrictEqual(reasonsOf("PAID", every, 0), [
+      "status state: is PAID; only a DRAFT or FINALIZED invoice can be voided",
+      ...reasons.map((text) => refusal(text, "PAID"))
+    ])
+    const uncertain = { at, isCertain: false }
+    assert.deepStrictEqual(
+      reasonsOf("FINALIZED", { mail: { recipient: "ada@client.example", ...uncertain }, upload: uncertain }),
+      [
+        refusal(`it may have been sent to ada@client.example at ${at}`),
+        refusal(`its PDF may have been stored in Google Drive at ${at}`)
+      ]
+    )
+  })
+
+  it("says of a void invoice only that it is void", () => {
+    assert.deepStrictEqual(reasonsOf("VOID", every, 0), [
+      "status state: is VOID; only a DRAFT or FINALIZED invoice can be voided"
+    ])
+  })
 })

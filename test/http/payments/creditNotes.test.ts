@@ -222,16 +222,21 @@ describe("Credit notes", () => {
       "required",
       "must have exactly one of quantity and amountMinor"
     ])
-    assert.deepInclude(await creditOf(payer, invoice.id), { totalMinor: 490, subtotalMinor: 420, taxMinor: 70 })
+    const note = await creditOf(payer, invoice.id)
+    assert.deepInclude(note, { totalMinor: 490, subtotalMinor: 420, taxMinor: 70 })
     assertValidationError(
       await payer.call("POST", "/credit-notes", { invoiceId: invoice.id, reason: "x", full: true }),
       ["invoiceId", "state", "is credited in full; nothing of it is left to credit"]
     )
-    assertValidationError(await payer.tryTransition(invoice.id, "void"), [
-      "status",
-      "state",
-      "is PAID; only a DRAFT or FINALIZED invoice can be voided"
-    ])
+    assertValidationError(
+      await payer.tryTransition(invoice.id, "void"),
+      ["status", "state", "is PAID; only a DRAFT or FINALIZED invoice can be voided"],
+      [
+        "status",
+        "state",
+        `is PAID and cannot become VOID: credit note ${note.creditNoteNumber} of it was finalized at ${note.issuedAt}; create a credit note for what is left`
+      ]
+    )
   })
 
   it("can be changed and deleted as drafts alone, and are checked again when they are finalized", async () => {

@@ -4,6 +4,7 @@ import { assert, describe } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { DeliveryFiles, GoogleDriveSender } from "../../../src/layers/delivery/GoogleDriveSender.ts"
+import { UploadProofs } from "../../../src/layers/delivery/UploadProofs.ts"
 import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
 import { InvoicePdfs } from "../../../src/layers/invoicing/document/InvoicePdfs.ts"
 import { documentOf } from "../../support/fixtures/invoiceDocuments.ts"
@@ -40,6 +41,7 @@ describe("The Google Drive delivery of an invoice whose PDF renders longer than 
         // Not used before the PDF is rendered.
         Layer.succeed(DeliveryFiles, {} as DeliveryFiles),
         Layer.succeed(Grants, {} as Grants),
+        Layer.succeed(UploadProofs, {} as UploadProofs),
         Layer.effect(Settings, Effect.orDie(readSettings({})))
       ])
     )
@@ -47,7 +49,14 @@ describe("The Google Drive delivery of an invoice whose PDF renders longer than 
     return Effect.gen(function* () {
       const { send } = yield* GoogleDriveSender
       const attempt = yield* Effect.fork(
-        send({ tenant: TenantId.make(id("tnt")), integration: "", delivery: "", type: "invoice.finalized", data })
+        send({
+          tenant: TenantId.make(id("tnt")),
+          integration: "",
+          delivery: "",
+          attempt: 1,
+          type: "invoice.finalized",
+          data
+        })
       )
       yield* TestClock.adjust("15 seconds")
       const { delivered, error } = yield* Fiber.join(attempt)

@@ -1,5 +1,6 @@
 import type pg from "pg"
 import { assert, describe, it } from "vitest"
+import { withoutTriggers } from "../../support/fixtures/journalHistory.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startOldDatabase } from "../../support/servers/oldDatabase.ts"
 
@@ -73,6 +74,18 @@ const voidInvoice = (pool: pg.Pool, id: string, net: number) =>
     [tenant, id, -net]
   )
 
+/** A delivery whose file has an identifier, alone. */
+const insertUpload = (pool: pg.Pool, id: string, invoice: string, deliveredAt: string | null) =>
+  withoutTriggers(pool, async (connection) => {
+    await connection.query(
+      `insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status, attempts,
+         delivered_at, created_at, updated_at)
+       values ($1, $2, 'int_1', $2, 'invoice.finalized', $3, 1, $4, 2, $5, '2026-01-01Z', now())`,
+      [tenant, id, invoice, deliveredAt === null ? "EXHAUSTED" : "DELIVERED", deliveredAt]
+    )
+    await connection.query("insert into delivery_files values ($1, $2, 'file')", [tenant, id])
+  })
+
 describe("The upgrade from a release in which an invoice could be taken back twice", () => {
   const at = useFixture(() => startOldDatabase(lastBefore))
 
@@ -93,6 +106,8 @@ describe("The upgrade from a release in which an invoice could be taken back twi
     await insertNote(pool, "crn_4", "inv_beyond", 300)
     await insertNote(pool, "crn_5", "inv_twice", 1000)
     await voidInvoice(pool, "inv_twice", 1000)
+    await insertUpload(pool, "dlv_1", "inv_whole", "2026-02-01Z")
+    await insertUpload(pool, "dlv_2", "inv_part", null)
 
     await upgrade()
     const creditedOf = async () => {
@@ -105,6 +120,14 @@ describe("The upgrade from a release in which an invoice could be taken back twi
       Number((await pool.query("select billed_minor from contracts where id = 'ctr_1'")).rows[0]?.billed_minor)
     const expected = 5 * 1000 - 800 - 1000 - 400 - 300 - 1000 - 1000
     assert.strictEqual(await billed(), expected)
+    const { rows } = await pool.query(
+      "select delivery_id, attempt, integration_id, invoice_id, started_at, stored_at from invoice_uploads order by 1"
+    )
+    const upload = { attempt: 2, integration_id: "int_1", started_at: new Date("2026-01-01Z") }
+    assert.deepStrictEqual(rows, [
+      { ...upload, delivery_id: "dlv_1", invoice_id: "inv_whole", stored_at: new Date("2026-02-01Z") },
+      { ...upload, delivery_id: "dlv_2", invoice_id: "inv_part", stored_at: null }
+    ])
 
     await insertNote(pool, "crn_6", "inv_part", 600)
     await insertInvoice(pool, "inv_after", 70)

@@ -84,6 +84,14 @@ describe("A Google Drive integration", () => {
   const outcomesOf = ({ attemptLog }: { attemptLog: ReadonlyArray<{ outcome: string }> }) =>
     attemptLog.map(({ outcome }) => outcome)
 
+  const isUpload = ({ method, url }: ApiRequest) => method === "POST" && url.pathname.startsWith("/upload/")
+
+  /** Why the invoice cannot be voided, or nothing. */
+  const voidRefusalOf = async ({ invoicing }: DriveFixture, invoice: string): Promise<string> => {
+    const { body, status } = await invoicing.tryTransition(invoice, "void?dryRun=true")
+    return status === 200 ? "" : body.details[0].message
+  }
+
   const assertUploadedOnce = async (fixture: DriveFixture, invoice: string) => {
     const delivery = await fixture.delivery(isDelivered, "the delivery is DELIVERED")
     const [file, ...more] = fixture.filesOf(invoice)
@@ -106,6 +114,44 @@ describe("A Google Drive integration", () => {
     })
     const { rows } = await sql.query("select file_id from delivery_files where delivery_id = $1", [delivery.id])
     assert.deepStrictEqual(rows, [{ file_id: file?.id }])
+    await sql.query("delete from deliveries where id = $1", [delivery.id])
+    assert.match(await voidRefusalOf(fixture, id), /^is FINALIZED .* its PDF was stored in Google Drive at .*Z; /)
+  })
+
+  it("keeps the invoice from being voided from the start of the upload, until Google refuses it", async () => {
+    const fixture = await createDriveFixture()
+    let answer = () => {}
+    const refusing = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    drive.intercept(async (request, response) => {
+      if (!isUpload(request)) return false
+      await refusing
+      sendDriveError(response, 403, "storageQuotaExceeded")
+      return true
+    })
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    await eventually(() => voidRefusalOf(fixture, id).then((text) => text !== ""), "the upload has begun")
+    assert.include(await voidRefusalOf(fixture, id), "its PDF may have been stored in Google Drive at ")
+    answer()
+    await eventually(async () => (await voidRefusalOf(fixture, id)) === "", "the invoice can be voided")
+  })
+
+  it("uploads nothing of an invoice that is void", async () => {
+    const fixture = await createDriveFixture()
+    drive.intercept((request, response) => {
+      if (request.url.pathname.startsWith("/upload/")) return false
+      sendDriveError(response, 503, "backendError")
+      return true
+    })
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    await fixture.delivery(wasAttempted, "one attempt is recorded")
+    await fixture.invoicing.transition(id, "void")
+    drive.intercept(undefined)
+    await sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
+    const { error } = await fixture.delivery(({ status }) => status === "EXHAUSTED", "the delivery is EXHAUSTED")
+    assert.strictEqual(error, "The invoice is VOID and is not uploaded any more")
+    assert.isEmpty(fixture.filesOf(id))
   })
 
   it("saves the file id before it uploads the file", async () => {
@@ -119,8 +165,6 @@ describe("A Google Drive integration", () => {
     await assertUploadedOnce(fixture, (await fixture.invoicing.invoiceIn("FINALIZED")).id)
     assert.lengthOf(saved, 1)
   })
-
-  const isUpload = ({ method, url }: ApiRequest) => method === "POST" && url.pathname.startsWith("/upload/")
 
   it("stores one file when the response to the upload is lost", async () => {
     const fixture = await createDriveFixture()
@@ -145,7 +189,7 @@ describe("A Google Drive integration", () => {
     assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
   })
 
-  it("stores one file when the worker crashes after the upload and the invoice is voided meanwhile", async () => {
+  it("stores one file when the worker crashes after the upload, and keeps the invoice from being voided", async () => {
     const fixture = await createDriveFixture()
     let release = () => {}
     drive.intercept(async (request, response) => {
@@ -161,7 +205,7 @@ describe("A Google Drive integration", () => {
     const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
     const original = await fixture.pdf(id)
     await eventually(() => fixture.filesOf(id).length === 1, "the file is uploaded")
-    await fixture.invoicing.transition(id, "void")
+    assert.include(await voidRefusalOf(fixture, id), "may have been stored in Google Drive")
     await sql.query(
       "update deliveries set leased_until = now() - interval '1 second', next_attempt_at = now() where tenant_id = $1",
       [fixture.tenant]

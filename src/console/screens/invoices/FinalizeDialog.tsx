@@ -4,6 +4,7 @@ import { withKey } from "../../api/idempotency.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { ifMatch } from "../../api/update.ts"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
+import { Problems } from "../../ui/Problems.tsx"
 import { Loading, Shown } from "../../ui/State.tsx"
 import { notify } from "../../ui/Toasts.tsx"
 import { Day, Money } from "../../ui/Value.tsx"
@@ -44,18 +45,7 @@ const Verdict = ({ check, invoice, problems }: Trial) => (
         <p class="muted">Finalizing gives the invoice its number and freezes it.</p>
       </div>
     )}
-    {problems.length > 0 && (
-      <div class="alert bad" role="alert">
-        <p>The invoice cannot be finalized yet:</p>
-        <ul>
-          {problems.map(({ field, message }) => (
-            <li key={field + message}>
-              <code>{field}</code> {message}
-            </li>
-          ))}
-        </ul>
-      </div>
-    )}
+    {problems.length > 0 && <Problems title="The invoice cannot be finalized yet:" details={problems} />}
     <h3>E-invoice</h3>
     {check.isReady ? (
       <p>Meets EN 16931: it can be sent as XML too.</p>

@@ -12,7 +12,13 @@ interface ActionsProps {
 }
 
 /** What the status and the role allow, the next step last and in colour. */
-export const InvoiceActions = ({ invoice: { status }, isDirty, onDelete, open, save }: ActionsProps) => {
+export const InvoiceActions = ({
+  invoice: { balanceMinor, status, totalMinor },
+  isDirty,
+  onDelete,
+  open,
+  save
+}: ActionsProps) => {
   const isAdmin = hasRole("ADMIN")
   if (status === "DRAFT")
     return (
@@ -52,7 +58,7 @@ export const InvoiceActions = ({ invoice: { status }, isDirty, onDelete, open, s
   if (!isAdmin) return hasRole("MEMBER") ? credit : null
   return (
     <>
-      {status === "FINALIZED" && (
+      {status === "FINALIZED" && balanceMinor === totalMinor && (
         <button type="button" class="quiet danger" onClick={() => open("void")}>
           Void
         </button>

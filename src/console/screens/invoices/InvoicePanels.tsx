@@ -1,13 +1,8 @@
 import type { Loaded, Schemas } from "../../api/client.ts"
 import { CreditNoteDialog } from "../settling/CreditNoteDialog.tsx"
-import {
-  PaymentDialog,
-  ReverseWriteOffDialog,
-  SendDialog,
-  VoidDialog,
-  WriteOffDialog
-} from "../settling/InvoiceDialogs.tsx"
+import { PaymentDialog, ReverseWriteOffDialog, SendDialog, WriteOffDialog } from "../settling/InvoiceDialogs.tsx"
 import { LinkDialog } from "../settling/LinkDialog.tsx"
+import { VoidDialog } from "../settling/VoidDialog.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
 import { FinalizeDialog } from "./FinalizeDialog.tsx"
 

@@ -140,25 +140,3 @@ export const SendDialog = ({ loaded: { value }, onClose }: DialogProps) => (
     <Field name="message" label="Message" isLong />
   </FormDialog>
 )
-
-/** Voids an invoice after a question: nothing reverts it. */
-export const VoidDialog = ({ loaded, onClose }: DialogProps) => (
-  <FormDialog
-    title="Void"
-    about="A void invoice keeps its number, and nothing reverts it. What its lines refer to can be billed again."
-    submitLabel="Void invoice"
-    onClose={onClose}
-    onSubmit={async () => {
-      const { id } = loaded.value
-      await withKey(`void ${id}`, (key) =>
-        read(
-          api.POST("/api/v1/invoices/{invoiceId}/void", {
-            params: { path: { invoiceId: id }, query: {} },
-            headers: { ...key, ...ifMatch(loaded) }
-          })
-        )
-      )
-      return "The invoice is void"
-    }}
-  />
-)

@@ -65,7 +65,7 @@ export const LinkDialog = ({ invoiceId, onClose }: { readonly invoiceId: string;
               <>
                 <p>
                   Anyone with this link can see the invoice, its status and how to pay. Mails with the invoice contain
-                  it.
+                  it. Once it was opened, also by you, the invoice cannot be voided.
                 </p>
                 <Link url={url} />
                 <p class="muted">

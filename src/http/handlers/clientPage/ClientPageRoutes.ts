@@ -70,10 +70,10 @@ export const makeClientPageRoutes = Effect.gen(function* () {
     )
 
   const showPage: Show = ({ call, keys, link, token }) => {
+    // Recorded first: an invoice that is voided meanwhile waits for it, or the page shows that it is void.
     const load = Effect.gen(function* () {
-      const source = yield* pages.load(link.invoice)
       if (call.request.method === "GET" && link.viewedAt === null) yield* recordView(link)
-      return source
+      return yield* pages.load(link.invoice)
     })
     return Effect.map(admit(keys, load), (source) => {
       const page = toClientPage(source, new Date().toISOString())

@@ -105,3 +105,18 @@ create trigger contracts_billed_kept before update on contracts for each row
   when (old.billed_minor <> new.billed_minor and pg_trigger_depth() = 0) execute function keep_billed_amount();
 create trigger contracts_billed_from_0 before insert on contracts for each row
   when (new.billed_minor <> 0) execute function keep_billed_amount();
+
+-- The uploads to Google Drive that stored the PDF of an invoice, or may have: those without `stored_at`. A row is written
+-- before its upload, and deleted if Google refuses it. Rows outlive their deliveries and integrations, so no foreign key
+-- leads there.
+create table invoice_uploads (
+  tenant_id      text not null references tenants (id),
+  delivery_id    text not null,
+  attempt        integer not null,
+  integration_id text not null,
+  invoice_id     text not null,
+  started_at     timestamptz(3) not null,
+  stored_at      timestamptz(3),
+  primary key (tenant_id, delivery_id, attempt)
+);
+create index invoice_uploads_of_invoice on invoice_uploads (tenant_id, invoice_id);

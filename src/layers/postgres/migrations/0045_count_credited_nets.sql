@@ -36,4 +36,27 @@ begin
   end loop;
 end $$;
 
+-- What became of an upload whose file has an identifier is not certain, unless it was delivered.
+-- accepted: each batch is committed by itself, and going through all of it again changes nothing
+do $$
+declare
+  tenant text := '';
+  last   text := '';
+begin
+  loop
+    with page as materialized (
+      select tenant_id, delivery_id from delivery_files where (tenant_id, delivery_id) > (tenant, last)
+      order by tenant_id, delivery_id limit 1000
+    ), proven as (
+      insert into invoice_uploads (tenant_id, delivery_id, attempt, integration_id, invoice_id, started_at, stored_at)
+      select page.tenant_id, delivery_id, attempts, integration_id, resource_id, created_at, delivered_at
+      from page join deliveries on deliveries.tenant_id = page.tenant_id and id = delivery_id
+      on conflict do nothing
+    )
+    select tenant_id, delivery_id into tenant, last from page order by tenant_id desc, delivery_id desc limit 1;
+    exit when not found;
+    commit;
+  end loop;
+end $$;
+
 alter table invoices validate constraint invoices_credited_net;

@@ -213,9 +213,13 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .annotateContext(
         operation("Void an invoice", inTenant(invoiceTransitions.void.role), {
           description:
-            "Cancels a draft, or a finalized invoice of which nothing is settled. It keeps its number, what its lines refer to can be " +
-            "billed again, and nothing reverts it.",
-          rejects: ["an invoice that is PAID or VOID, settled in part, or sent by mail (`state`)"],
+            "Cancels a draft, or a finalized invoice of which nothing is settled and that its client does not have. It keeps its " +
+            "number, what its lines refer to can be billed again, and nothing reverts it. Any other invoice takes a credit note.",
+          rejects: [
+            "an invoice that is PAID or VOID, or settled in part (`state`)",
+            "an invoice with a finalized credit note, one that was sent by mail or stored in Google Drive, or may have been, " +
+              "and one whose page was opened; an error for each reason names what happened and when (`state`)"
+          ],
           events: [`invoice.${invoiceTransitions.void.event}`],
           example: { status: "VOID", balanceMinor: 0 }
         })
