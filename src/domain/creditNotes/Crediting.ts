@@ -42,8 +42,8 @@ export interface Credit {
   readonly completed: ReadonlyArray<string> | undefined
 }
 
-/** Fails unless the invoice can be credited. */
-const requireCreditable = ({ status }: CreditableInvoice["invoice"]): Either.Either<void, ValidationError> =>
+/** Fails unless the invoice is issued. */
+export const requireCreditable = ({ status }: CreditableInvoice["invoice"]): Either.Either<void, ValidationError> =>
   status === "FINALIZED" || status === "PAID"
     ? Either.void
     : Either.left(fieldError("invoiceId", "state", `is ${status}; only a FINALIZED or PAID invoice can be credited`))

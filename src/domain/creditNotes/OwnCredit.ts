@@ -1,6 +1,26 @@
 import { Either } from "effect"
 import { type Allocation, allocate } from "../payments/Allocation.ts"
+import type { Settlement } from "../payments/Settlement.ts"
+import type { Credit } from "./Crediting.ts"
 import type { CreditNote } from "./CreditNote.ts"
+
+/** A draft as it is finalized, before it has a number: it settles the balance of its own invoice first. */
+export const issueCreditNote = (
+  draft: CreditNote,
+  { amounts, lines }: Pick<Credit, "amounts" | "lines">,
+  balanceMinor: number
+): CreditNote => {
+  const { discountShares: _, ...sums } = amounts
+  const settledMinor = Math.min(sums.totalMinor, balanceMinor)
+  return {
+    ...draft,
+    status: "FINALIZED",
+    lines,
+    ...sums,
+    allocations: settledMinor === 0 ? [] : [{ invoice: draft.invoice, amountMinor: settledMinor }],
+    unallocatedMinor: sums.totalMinor - settledMinor
+  }
+}
 
 /** A credit note after it settles a part of its own invoice. */
 export interface OwnCreditUse {
@@ -29,3 +49,18 @@ export const useOwnCredit = (
     }
     return uses
   })
+
+/** How invoices change when a payment that settled `reversed` is taken back, and their notes settle `credited`. */
+export const reopenInvoices = (
+  reversed: ReadonlyArray<Allocation>,
+  credited: ReadonlyArray<Allocation>
+): ReadonlyArray<Settlement> =>
+  reversed.map(({ amountMinor, invoice }) => ({
+    invoice,
+    changes: {
+      paidMinor: -amountMinor,
+      creditedMinor: credited
+        .filter((allocation) => allocation.invoice === invoice)
+        .reduce((sum, allocation) => sum + allocation.amountMinor, 0)
+    }
+  }))

@@ -129,6 +129,16 @@ export const requireReversible = (
         )
   )
 
+/** A payment that is taken back with all its allocations. */
+export const reversePayment = (payment: Payment, reason: string, at: string): Payment => ({
+  ...payment,
+  status: "REVERSED",
+  allocations: [],
+  unallocatedMinor: 0,
+  reversedAt: at,
+  reversalReason: reason
+})
+
 /** A new payment as it is recorded at this moment. */
 export const toPayment = (
   { allocations: wanted = [], clientId, ...fields }: typeof CreatePayment.Type,

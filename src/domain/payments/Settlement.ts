@@ -6,6 +6,12 @@ import { maxMinor } from "../money/Money.ts"
 import { body, field, integer, optional, text } from "../Schemas.ts"
 import type { CreditSource } from "./Allocation.ts"
 
+/** A change of what settles an invoice. */
+export interface Settlement {
+  readonly invoice: string
+  readonly changes: Partial<SettledSums>
+}
+
 export interface SettledInvoice {
   readonly value: Invoice
   /** The action of the event that reports the change. */

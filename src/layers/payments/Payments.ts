@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { reopenInvoices } from "../../domain/creditNotes/OwnCredit.ts"
 import { NotFound, requireNoErrors } from "../../domain/Errors.ts"
 import { allocationEntry, paymentEntry, paymentReversalEntries } from "../../domain/journal/JournalEntry.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
-import type { Allocation } from "../../domain/payments/Allocation.ts"
 import {
   type AllocatePayment,
   allocatedSumErrors,
@@ -15,6 +15,7 @@ import {
   type ReversePayment,
   requireRecorded,
   requireReversible,
+  reversePayment,
   toPayment
 } from "../../domain/payments/Payment.ts"
 import { allocationErrors } from "../../domain/payments/Settlement.ts"
@@ -34,18 +35,6 @@ interface Filter {
   readonly externalId?: string | undefined
   readonly invoiceId?: string | undefined
 }
-
-/** The changes of each invoice when payments take `reversed` back and notes settle `credited`. */
-const toReopenings = (reversed: ReadonlyArray<Allocation>, credited: ReadonlyArray<Allocation>) =>
-  reversed.map(({ amountMinor, invoice }) => ({
-    invoice,
-    changes: {
-      paidMinor: -amountMinor,
-      creditedMinor: credited
-        .filter((allocation) => allocation.invoice === invoice)
-        .reduce((sum, allocation) => sum + allocation.amountMinor, 0)
-    }
-  }))
 
 /**
  * Payments and what they settle. Every change locks the client, then the invoices by id, then the payment, then credit
@@ -131,16 +120,9 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
       yield* requireReversible(source.value)
       const own = yield* notes.useForReopened(client, allocations)
       const at = new Date().toISOString()
-      const next: Payment = {
-        ...source.value,
-        status: "REVERSED",
-        allocations: [],
-        unallocatedMinor: 0,
-        reversedAt: at,
-        reversalReason: reason
-      }
+      const next = reversePayment(source.value, reason, at)
       const entries = [...paymentReversalEntries(id, source.value, reason), ...own.entries]
-      const reopenings = toReopenings(allocations, own.allocations)
+      const reopenings = reopenInvoices(allocations, own.allocations)
       const { ctes } = yield* settled.buildUpdates(invoices, client, reopenings, at)
       return yield* payments.updateLocked(source, "reversed", next, {
         extraCtes: [yield* journal.buildBooking(next, entries), ...own.ctes, ...ctes],

@@ -3,8 +3,8 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import type { ClientId } from "../../domain/contracting/Client.ts"
 import { NotFound } from "../../domain/Errors.ts"
-import type { Invoice, SettledSums } from "../../domain/invoicing/Invoice.ts"
-import { type AllocatedInvoice, settleInvoice } from "../../domain/payments/Settlement.ts"
+import type { Invoice } from "../../domain/invoicing/Invoice.ts"
+import { type AllocatedInvoice, type Settlement, settleInvoice } from "../../domain/payments/Settlement.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
@@ -15,12 +15,6 @@ export type LockedInvoices = ReadonlyMap<
   string,
   AllocatedInvoice & { readonly client: ClientId; readonly version: Versioned<Invoice> }
 >
-
-/** A change of what settles an invoice. */
-export interface Settlement {
-  readonly invoice: string
-  readonly changes: Partial<SettledSums>
-}
 
 /** The fields that a settlement changes. */
 const settledFields = ["status", "paidAt", "paidMinor", "creditedMinor", "writtenOffMinor"] as const

@@ -9,6 +9,7 @@ import {
   requireDraft,
   requireIssued
 } from "../../../domain/creditNotes/CreditNote.ts"
+import { issueCreditNote } from "../../../domain/creditNotes/OwnCredit.ts"
 import { netOf } from "../../../domain/invoicing/InvoiceTotals.ts"
 import { allocationEntry, creditNoteEntry } from "../../../domain/journal/JournalEntry.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
@@ -73,17 +74,7 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
     /** The note with what it credits now, before it has a number. */
     const computeFinal = Effect.fnUntraced(function* ({ invoice }: LockedInvoice, { value }: Versioned<CreditNote>) {
       const credit = yield* creditable.credit(invoice.value, contentOf(value))
-      const { discountShares: _, ...sums } = credit.amounts
-      const settledMinor = Math.min(sums.totalMinor, invoice.value.balanceMinor)
-      const allocations = settledMinor === 0 ? [] : [{ invoice: value.invoice, amountMinor: settledMinor }]
-      const note: CreditNote = {
-        ...value,
-        status: "FINALIZED",
-        lines: credit.lines,
-        ...sums,
-        allocations,
-        unallocatedMinor: sums.totalMinor - settledMinor
-      }
+      const note = issueCreditNote(value, credit, invoice.value.balanceMinor)
       return { credit, note }
     })
 
