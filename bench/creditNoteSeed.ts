@@ -9,7 +9,10 @@ const partMinor = 5_000
  * A draft of each invoice, as the service creates it: the first line in full, which has a reference to release, and a part
  * of the second one by quantity.
  */
-export const insertCreditNotes = (client: pg.Client, { creditNotes, id, invoices }: SeedTenant) =>
+export const insertCreditNotes = (
+  client: pg.Client,
+  { creditNotes, id, invoices }: Pick<SeedTenant, "creditNotes" | "id" | "invoices">
+) =>
   client.query(
     `insert into credit_notes (tenant_id, id, invoice_id, client_id, currency_code, status, reason, "full", lines,
        subtotal_minor, discount_minor, taxes, tax_minor, total_minor, allocations, unallocated_minor, refunded_minor,

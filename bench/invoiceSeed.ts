@@ -29,7 +29,7 @@ export const selectClient = ({ clients }: SeedTenant, n: number) =>
 
 const makeAddress = (name: string) => ({ name, address1: "Hafenstrasse 12", country: "CH", city: "Basel", zip: "4057" })
 
-const parties = JSON.stringify({
+export const seededParties = JSON.stringify({
   tenant: { name: "Harbour Works", address: makeAddress("Harbour Works AG") },
   client: { name: "Nordwind", address: makeAddress("Nordwind GmbH") },
   contract: { name: "Maintenance of pumps" }
@@ -73,7 +73,7 @@ const insertInvoiceRows = (client: pg.Client, tenant: SeedTenant, contracts: Rea
          '2026-02-02Z'::timestamptz
      ) issued (number, period, place, parties, at, due) on $4 <> 'DRAFT'`,
     [
-      ...[id, invoices, contracts, status, lines * seededLine.total, lines, parties],
+      ...[id, invoices, contracts, status, lines * seededLine.total, lines, seededParties],
       ...[JSON.stringify(taxes), JSON.stringify(makeTaxSets(tenant)), taxMinor]
     ]
   )

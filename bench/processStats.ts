@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 
 const readProcFile = (pid: number | undefined, name: string) => {
   const file = `/proc/${pid}/${name}`
@@ -14,6 +14,12 @@ const readStatusMiB = (pid: number | undefined, field: RegExp) => {
 export const readResidentMiB = (pid: number | undefined) => readStatusMiB(pid, /^VmRSS:\s+(\d+) kB$/m)
 
 export const readPeakResidentMiB = (pid: number | undefined) => readStatusMiB(pid, /^VmHWM:\s+(\d+) kB$/m)
+
+/** Lets the peak begin anew: see clear_refs in proc(5). */
+export const resetPeakResident = (pid: number | undefined) => {
+  const file = `/proc/${pid}/clear_refs`
+  if (existsSync(file)) writeFileSync(file, "5")
+}
 
 // USER_HZ is 100 on Linux, whatever the frequency of the kernel's clock.
 const tickMillis = 10

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
 import { waitUntilApiReady } from "../src/layers/local/ApiReadiness.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
-import { readCpuMillis, readPeakResidentMiB, readResidentMiB } from "./processStats.ts"
+import { readCpuMillis, readPeakResidentMiB, readResidentMiB, resetPeakResident } from "./processStats.ts"
 
 export interface Program {
   readonly name: string
@@ -52,6 +52,7 @@ const makeProcessStats = (child: ChildProcess, { name }: Program) => ({
   name,
   memoryMiB: () => readResidentMiB(child.pid),
   peakMemoryMiB: () => readPeakResidentMiB(child.pid),
+  resetPeakMemory: () => resetPeakResident(child.pid),
   cpuMillis: () => readCpuMillis(child.pid)
 })
 

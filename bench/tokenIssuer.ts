@@ -23,7 +23,7 @@ const makeSigningKeys = Effect.promise(async () => {
       .setAudience(benchCaller.audience)
       .setSubject(subject)
       .setIssuedAt()
-      .setExpirationTime("1h")
+      .setExpirationTime("6h")
       .sign(privateKey)
   return { jwks, signTokenFor, token: await signTokenFor(benchCaller.subject) }
 })

@@ -1,11 +1,12 @@
 import { Pool } from "undici"
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH"
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 export interface CallOptions {
   readonly tenant?: string | undefined
   /** Objects are serialized as JSON; strings are sent as JSON, buffers as octets. */
   readonly body?: object | string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
@@ -19,7 +20,7 @@ export const connectApi = (baseUrl: string, token: string, connections: number) 
   const pool = new Pool(baseUrl, { connections, headersTimeout: 0, bodyTimeout: 0 })
   const isBytes = (body: CallOptions["body"]) => Buffer.isBuffer(body)
 
-  const request = (method: Method, path: string, { body, signal, tenant }: CallOptions) =>
+  const request = (method: Method, path: string, { body, headers, signal, tenant }: CallOptions) =>
     pool.request({
       method,
       path: `/api/v1${path}`,
@@ -28,7 +29,8 @@ export const connectApi = (baseUrl: string, token: string, connections: number) 
         ...(tenant === undefined ? {} : { "tenant-id": tenant }),
         ...(body === undefined
           ? {}
-          : { "content-type": isBytes(body) ? "application/octet-stream" : "application/json" })
+          : { "content-type": isBytes(body) ? "application/octet-stream" : "application/json" }),
+        ...headers
       },
       ...(body === undefined
         ? {}

@@ -1,24 +1,27 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { startInfrastructure } from "../bench/infrastructure.ts"
 import { describeHardware } from "../bench/report.ts"
+import type { BenchEnvironment } from "../bench/servers.ts"
 import { startTokenIssuer } from "../bench/tokenIssuer.ts"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
 import { findViolations, mergeMeasurements, type RowResult } from "./bounds.ts"
-import { help, type Options, readOptions } from "./options.ts"
+import { help, type Options, readOptions, selectByWords } from "./options.ts"
 import { formatResultTable } from "./report.ts"
 import { measureRow } from "./rowMeasurement.ts"
 import { rows } from "./rows.ts"
+import { formatWorst } from "./search/result.ts"
+import { searchAll } from "./search/search.ts"
 
 class NeighboursFailed extends Data.TaggedError("NeighboursFailed")<{ readonly message: string }> {}
 
-const selectRows = ({ row }: Options) => {
-  const selected = rows.filter(({ name }) => name.toLowerCase().includes(row.toLowerCase()))
+const selectRows = (options: Options) => {
+  const selected = selectByWords(rows, options)
   return selected.length > 0
     ? Effect.succeed(selected)
     : Effect.fail(
         new NeighboursFailed({
-          message: `No row contains "${row}". The rows are:\n${rows.map(({ name }) => `  ${name}`).join("\n")}`
+          message: `No row contains "${options.row}". The rows are:\n${rows.map(({ name }) => `  ${name}`).join("\n")}`
         })
       )
 }
@@ -42,26 +45,40 @@ const mergeBaselines = (baselines: ReadonlyArray<RowResult>): RowResult => ({
   findings: []
 })
 
-const measureAll = (options: Options) =>
+const startAll = Effect.gen(function* () {
+  const infrastructure = yield* withProgress(
+    "Starting PostgreSQL and NATS",
+    startInfrastructure,
+    () => "PostgreSQL and NATS ready"
+  )
+  const { jwksUrl, signTokenFor } = yield* startTokenIssuer
+  return { environment: { infrastructure, jwksUrl }, signTokenFor }
+})
+
+const printResults = ({ infrastructure }: BenchEnvironment, table: string) =>
+  printLine(
+    `\n${describeHardware(infrastructure.postgresDescription)}; victim, attacker, database and the service share the cores\n\n${table}\n`
+  )
+
+const measureRows = (options: Options) =>
   Effect.gen(function* () {
     const selected = yield* selectRows(options)
-    const infrastructure = yield* withProgress(
-      "Starting PostgreSQL and NATS",
-      startInfrastructure,
-      () => "PostgreSQL and NATS ready"
-    )
-    const { jwksUrl, signTokenFor } = yield* startTokenIssuer
-    const measured = yield* Effect.forEach(selected, (row, n) =>
-      measureRow({ infrastructure, jwksUrl }, signTokenFor, row, n, options)
-    )
+    const { environment, signTokenFor } = yield* startAll
+    const measured = yield* Effect.forEach(selected, (row, n) => measureRow(environment, signTokenFor, row, n, options))
     const results = [
       mergeBaselines(measured.flatMap(({ baseline }) => (baseline === undefined ? [] : [baseline]))),
       ...measured.map(({ result }) => result)
     ]
-    yield* printLine(
-      `\n${describeHardware(infrastructure.postgresDescription)}; victim, attacker, database and the service share the cores\n\n${formatResultTable(results)}\n`
-    )
+    yield* printResults(environment, formatResultTable(results))
     yield* requireWithinBounds(results)
+  }).pipe(Effect.scoped)
+
+const searchOperations = (options: Options) =>
+  Effect.gen(function* () {
+    const { environment, signTokenFor } = yield* startAll
+    const { quiet, rest, results } = yield* searchAll(environment, signTokenFor, options)
+    yield* printResults(environment, formatWorst(quiet, results))
+    yield* requireWithinBounds([...results, rest])
   }).pipe(Effect.scoped)
 
 const untilStopSignal = <E>(benchmark: Effect.Effect<void, E>) =>
@@ -79,7 +96,9 @@ const program = Effect.gen(function* () {
     try: () => readOptions(process.argv.slice(2)),
     catch: (cause) => new NeighboursFailed({ message: `${cause instanceof Error ? cause.message : cause}\n\n${help}` })
   })
-  yield* options.help ? Console.log(help) : untilStopSignal(measureAll(options))
+  yield* options.help
+    ? Console.log(help)
+    : untilStopSignal(options.search ? searchOperations(options) : measureRows(options))
 })
 
 const printFailure = (cause: Cause.Cause<Error>) => {

@@ -2,9 +2,12 @@ import { type Column, formatTable } from "../bench/markdownTable.ts"
 import { makeQuantile } from "../bench/support/latencySummary.ts"
 import { bounds, computeMax, computeReadP95, findViolations, type RowResult } from "./bounds.ts"
 
-const formatMillis = (value: number) => (Number.isNaN(value) ? "none" : value.toFixed(0))
+export const toMegabytes = (mebibytes: number | undefined) =>
+  mebibytes === undefined ? undefined : mebibytes * 1.048576
 
-const formatCounts = (entries: Iterable<readonly [string, number]>) => {
+export const formatMillis = (value: number) => (Number.isNaN(value) ? "none" : value.toFixed(0))
+
+export const formatCounts = (entries: Iterable<readonly [string, number]>) => {
   const parts = [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, count]) => `${key}: ${count}`)
   return parts.join(", ")
 }

@@ -14,6 +14,8 @@ export interface AttackFixture {
   readonly namespace: string
 }
 
+export type SignTokenFor = AttackFixture["signTokenFor"]
+
 /** A check after an attack, besides the victim's measurements. */
 export interface Finding {
   readonly description: string

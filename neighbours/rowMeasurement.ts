@@ -1,59 +1,19 @@
-import { setMaxListeners } from "node:events"
 import { Effect } from "effect"
-import { connectDatabase } from "../bench/database.ts"
 import { startReceivers } from "../bench/delivery/receivers.ts"
-import { createDatabase } from "../bench/infrastructure.ts"
 import type { BenchEnvironment } from "../bench/servers.ts"
-import { startProcesses } from "../bench/support/processes.ts"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
-import { workerNames } from "../src/workers/registry.ts"
-import { type Attacker, connectAttacker } from "./attacker.ts"
+import { getMessage, runAttack } from "./attack.ts"
+import { connectAttacker } from "./attacker.ts"
 import type { RowResult } from "./bounds.ts"
 import type { Options } from "./options.ts"
-import { formatSummary } from "./report.ts"
-import type { Attack, AttackFixture, Row } from "./row.ts"
+import { formatSummary, toMegabytes } from "./report.ts"
+import type { AttackFixture, Row, SignTokenFor } from "./row.ts"
+import { startService } from "./service.ts"
 import { pdfsPerSecond } from "./victim/measurement.ts"
 import { startVictim } from "./victim.ts"
 
 const warmUpSeconds = 3
 const baselineSeconds = 4
-
-export type SignTokenFor = AttackFixture["signTokenFor"]
-
-/** Starts every process of the service, with a database and streams of this row alone. */
-const startService = (environment: BenchEnvironment, name: string, profile: string | undefined) =>
-  Effect.gen(function* () {
-    const client = yield* connectDatabase(environment.infrastructure.databaseUrl)
-    const databaseUrl = yield* createDatabase(client, environment.infrastructure, name)
-    const infrastructure = { ...environment.infrastructure, databaseUrl }
-    const extra = { DELIVERY_ALLOW: "127.0.0.0/8", NATS_NAMESPACE: name }
-    const { api } = yield* startProcesses({ ...environment, infrastructure }, profile, {
-      workers: workerNames,
-      extraEnv: extra
-    })
-    return { api, client: yield* connectDatabase(databaseUrl) }
-  })
-
-const getMessage = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
-/** Runs the attack until the scope closes. An attack that fails is reported with its responses, not as our failure. */
-const runAttack = ({ run }: Attack, attacker: Attacker) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const controller = new AbortController()
-      // One listener per concurrent request.
-      setMaxListeners(0, controller.signal)
-      const done = run(controller.signal).catch((error) => attacker.countResponse(`stopped (${getMessage(error)})`))
-      return { controller, done }
-    }),
-    ({ done, controller }) =>
-      Effect.promise(() => {
-        controller.abort()
-        return done
-      })
-  )
-
-const toMegabytes = (mebibytes: number | undefined) => (mebibytes === undefined ? undefined : mebibytes * 1.048576)
 
 const noMeasurements = { reads: [], pings: [], pdfs: [], failures: {} }
 

@@ -1,0 +1,78 @@
+import type { Attacker } from "../attacker.ts"
+import type { Candidate, PreparedRequest } from "./requests.ts"
+
+export type Prepare = (candidate: Candidate) => PreparedRequest
+
+/** A candidate and its answer while nothing else runs. */
+export interface Tried {
+  readonly candidate: Candidate
+  readonly status: number
+  readonly millis: number
+  readonly bytes: number
+  readonly text: string
+  /** The path of the next page. */
+  readonly next: string | undefined
+}
+
+const timeoutMillis = 60_000
+/** After this time an operation's remaining candidates are not tried. */
+const maxMillis = 10_000
+const cursorPages = 25
+const shownText = 300
+
+const getNextPath = (link: string | ReadonlyArray<string> | undefined) => {
+  const [, url] = /<([^>]+)>; rel="next"/.exec(String(link ?? "")) ?? []
+  return url?.replace(/^.*?\/api\/v1/, "")
+}
+
+const tryAlone = async (attacker: Attacker, tenant: string, prepare: Prepare, candidate: Candidate): Promise<Tried> => {
+  const { body, headers, method, path } = prepare(candidate)
+  const startedAt = performance.now()
+  const response = await attacker.request(method, path, {
+    tenant,
+    headers,
+    signal: AbortSignal.timeout(timeoutMillis),
+    ...(body === undefined ? {} : { body })
+  })
+  const bytes = Buffer.from(await response.body.arrayBuffer())
+  return {
+    candidate,
+    status: response.statusCode,
+    millis: performance.now() - startedAt,
+    bytes: bytes.length,
+    text: bytes.subarray(0, shownText).toString(),
+    next: getNextPath(response.headers["link"])
+  }
+}
+
+const isAccepted = ({ status }: Tried) => status >= 200 && status < 300
+
+export const findSlowest = (tried: ReadonlyArray<Tried>) => tried.toSorted((a, b) => b.millis - a.millis)[0]
+
+/** What was tried, and what was accepted of it. */
+export interface Exploration {
+  readonly tried: ReadonlyArray<Tried>
+  readonly accepted: ReadonlyArray<Tried>
+  readonly candidateCount: number
+}
+
+/** Tries each candidate alone, and pages of the slowest list up to a deep cursor. */
+export const explore = async (
+  attacker: Attacker,
+  tenant: string,
+  prepare: Prepare,
+  candidates: ReadonlyArray<Candidate>
+): Promise<Exploration> => {
+  const startedAt = performance.now()
+  const tried: Array<Tried> = []
+  const hasTime = () => performance.now() - startedAt < maxMillis
+  for (const candidate of candidates) {
+    if (hasTime()) tried.push(await tryAlone(attacker, tenant, prepare, candidate))
+  }
+  let page = findSlowest(tried.filter((one) => isAccepted(one) && one.next !== undefined))
+  for (let n = 0; n < cursorPages && page?.next !== undefined && hasTime(); n++) {
+    page = await tryAlone(attacker, tenant, prepare, { ...page.candidate, path: page.next })
+  }
+  if (page !== undefined) tried.push(page)
+  return { tried, accepted: tried.filter(isAccepted), candidateCount: candidates.length }
+}
