@@ -31,8 +31,21 @@ export const LocalDate = Schema.String.pipe(
 
 const inZone = (timestamp: string, timeZone: string) => DateTime.unsafeMakeZoned(timestamp, { timeZone })
 
-/** The day of a timestamp in a time zone, such as 2026-11-14. */
-export const localDateOf = (timestamp: string, timeZone: string) => DateTime.formatIsoDate(inZone(timestamp, timeZone))
+/** One for each time zone: making one takes longer than a thousand dates. */
+const dayFormats = new Map<string, Intl.DateTimeFormat>()
+
+const dayFormatOf = (timeZone: string) => {
+  // Sweden writes dates as ISO 8601 does, except that years before 1000 have fewer digits.
+  const format =
+    dayFormats.get(timeZone) ??
+    new Intl.DateTimeFormat("sv-SE", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" })
+  dayFormats.set(timeZone, format)
+  return format
+}
+
+/** The day of a timestamp in a time zone, such as 2026-11-14. A statement has thousands of them: `DateTime` takes five times as long. */
+export const localDateOf = (timestamp: string, timeZone: string) =>
+  dayFormatOf(timeZone).format(Date.parse(timestamp)).padStart("2026-11-14".length, "0")
 
 /** The same time of day some days later in a time zone, which can be an hour more or less than whole days. */
 export const addLocalDays = (timestamp: string, days: number, timeZone: string) =>

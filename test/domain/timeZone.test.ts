@@ -1,3 +1,4 @@
+import { DateTime } from "effect"
 import { assert, describe, it } from "vitest"
 import { addLocalDays, LocalDate, localDateOf, TimeZone } from "../../src/domain/TimeZone.ts"
 import { schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
@@ -35,6 +36,17 @@ describe("localDateOf", () => {
     assert.strictEqual(localDateOf(newYear, "America/New_York"), "2026-12-31")
     assert.strictEqual(localDateOf(newYear, "Pacific/Kiritimati"), "2027-01-01")
   })
+
+  it.each(["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia"])(
+    "is what DateTime says of every year in %s",
+    (zone) => {
+      for (let year = 1; year <= 9998; year += 37) {
+        const timestamp = `${String(year).padStart(4, "0")}-12-31T${String(year % 24).padStart(2, "0")}:30:00.000Z`
+        const expected = DateTime.formatIsoDate(DateTime.unsafeMakeZoned(timestamp, { timeZone: zone }))
+        assert.strictEqual(localDateOf(timestamp, zone), expected, timestamp)
+      }
+    }
+  )
 })
 
 describe("addLocalDays", () => {
