@@ -42,6 +42,17 @@ describe("measureJson", () => {
     assert.deepStrictEqual(structureOf(JSON.parse(text)), expected)
   })
 
+  it("finds the end of long strings, whatever is escaped in them", () => {
+    const pieces = fc.constantFrom("\\", '"', "[", ",", "é", "text ".repeat(7))
+    const texts = fc.array(pieces, { minLength: 5, maxLength: 60 }).map((parts) => parts.join(""))
+    fc.assert(
+      fc.property(fc.array(texts), (values) => {
+        assert.deepStrictEqual(measure(JSON.stringify(values)), structureOf(values))
+      }),
+      { numRuns: 300 }
+    )
+  })
+
   it("returns a result for any bytes, whether they are JSON or not", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {

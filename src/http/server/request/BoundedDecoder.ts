@@ -7,12 +7,14 @@ type Issue = ParseResult.ParseIssue
 type Parser = (input: unknown, options: SchemaAST.ParseOptions) => Effect.Effect<unknown, Issue>
 type Result = Either.Either<unknown, Issue> | Effect.Effect<unknown, Issue>
 
-/** Position of a schema node: whether a refinement above sets its maximum, and how often decoding yields. */
+/** Position of a schema node: whether a refinement above sets its maximum, and whether decoding can yield there. */
 interface NodeContext {
   readonly isBounded: boolean
-  /** How many elements of an array are decoded before yielding to other requests. */
-  readonly elementsPerYield: number
+  readonly canYield: boolean
 }
+
+/** How long elements of an array are decoded before yielding to other requests. They can have a few bytes or many. */
+const sliceMillis = 5
 
 /** A node that decodes with its own parser. Unions select members by the surrogate `ast`. */
 const withParser = (ast: SchemaAST.AST, makeParser: () => Parser) =>
@@ -61,7 +63,7 @@ const boundRefinement = (ast: SchemaAST.Refinement, context: NodeContext) => {
 }
 
 /** Decodes elements in order, yields regularly, and stops once the response holds as many errors as it can. */
-const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elementsPerYield }: NodeContext) =>
+const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { canYield }: NodeContext) =>
   withParser(ast, () => {
     const parse = ParseResult.decodeUnknownEither(schemaOf(bound(element, elementContext)))
     return (input, options) => {
@@ -70,8 +72,10 @@ const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elements
       const issues: Array<Issue> = []
       let errorCount = 0
       const decodeFrom = (start: number): Result => {
-        const end = Math.min(start + elementsPerYield, input.length)
-        for (let index = start; index < end && errorCount < maxDetails; index++) {
+        const startedAt = performance.now()
+        for (let index = start; index < input.length && errorCount < maxDetails; index++) {
+          if (canYield && performance.now() - startedAt > sliceMillis)
+            return Effect.flatMap(yieldToEventLoop, () => decodeFrom(index))
           const decoded = parse(input[index], options)
           if (Either.isRight(decoded)) values.push(decoded.right)
           else {
@@ -79,8 +83,6 @@ const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elements
             errorCount += toValidationDetails(decoded.left, "").length
           }
         }
-        if (end < input.length && errorCount < maxDetails)
-          return Effect.flatMap(yieldToEventLoop, () => decodeFrom(end))
         return Arr.isNonEmptyReadonlyArray(issues)
           ? Either.left(new ParseResult.Composite(ast, input, issues, values))
           : Either.right(values)
@@ -140,8 +142,8 @@ const boundObject = (ast: SchemaAST.TypeLiteral, context: NodeContext) => {
   })
 }
 
-const bodyContext: NodeContext = { isBounded: false, elementsPerYield: 100 }
-const elementContext: NodeContext = { isBounded: false, elementsPerYield: Number.POSITIVE_INFINITY }
+const bodyContext: NodeContext = { isBounded: false, canYield: true }
+const elementContext: NodeContext = { isBounded: false, canYield: false }
 
 const requireMaximum = (ast: SchemaAST.AST, { isBounded }: NodeContext, name: keyof typeof sizeByKeyword) => {
   if (!isBounded) throw new Error(`The API's schema sets no ${name} for ${ast} in a body`)

@@ -26,11 +26,30 @@ for (const [characters, byteClass] of [
   for (const character of characters) byteClasses[character.charCodeAt(0)] = byteClass
 }
 
+/** So many bytes of a string are read one by one: that takes less time than to begin a search. */
+const shortString = 32
+
+const isEscaped = (bytes: Uint8Array, at: number, start: number) => {
+  let first = at
+  while (first > start && bytes[first - 1] === backslash) first--
+  return (at - first) % 2 === 1
+}
+
 /** The index of the quote that closes the string at `start`, or an index past the end. */
 const endOfString = (bytes: Uint8Array, start: number) => {
   let at = start + 1
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return at
+  for (;;) {
+    const near = at + shortString
+    while (at < near) {
+      if (at >= bytes.length || bytes[at] === quote) return at
+      at += bytes[at] === backslash ? 2 : 1
+    }
+    // The native search is ten times as fast in a long string.
+    const found = bytes.indexOf(quote, at)
+    if (found === -1) return bytes.length
+    if (!isEscaped(bytes, found, at)) return found
+    at = found + 1
+  }
 }
 
 /**
