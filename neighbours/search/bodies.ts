@@ -6,10 +6,12 @@ import { numberPlaceholder, type Pools, placeholder } from "./pools.ts"
 interface Growth {
   readonly hasLongTexts: boolean
   readonly hasAllItems: boolean
+  /** What a list may take. */
+  readonly maxBytes: number
 }
 
 /** The example as it is, many small items, and as large as the schema allows. */
-const growths: ReadonlyArray<Growth> = [
+const growths: ReadonlyArray<Omit<Growth, "maxBytes">> = [
   { hasLongTexts: false, hasAllItems: false },
   { hasLongTexts: false, hasAllItems: true },
   { hasLongTexts: true, hasAllItems: true }
@@ -29,7 +31,8 @@ const growText = (text: string, maxLength: number) =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const sizeOf = (value: unknown) => JSON.stringify(value)?.length ?? 0
+/** Room for what surrounds the longest list of a body. */
+const reservedBytes = 20_000
 
 const maxKeys = 50
 
@@ -64,12 +67,14 @@ export const makeBodies = (document: OpenApiDocument, pools: Pools) => {
     const prefix = getIdPrefix(resolve(items))
     if (prefix !== undefined) return Array.from({ length: maxItems }, () => placeId(prefix))
     if (!growth.hasAllItems || example.length === 0) return example.map((value) => grow(items, value, growth))
-    return Array.from({ length: maxItems }, (_, n) => makeDistinct(grow(items, example[0], growth), n))
+    const item = JSON.stringify(grow(items, example[0], growth))
+    const fitting = Math.floor(growth.maxBytes / (item.length + numberRoom))
+    return Array.from({ length: Math.min(maxItems, fitting) }, (_, n) => makeDistinct(item, n))
   }
 
   /** Items must often differ in their texts. */
-  const makeDistinct = (item: unknown, n: number): unknown =>
-    JSON.parse(JSON.stringify(item).replaceAll(numberPlaceholder, `${numberPlaceholder}x${n}`))
+  const makeDistinct = (item: string, n: number): unknown =>
+    JSON.parse(item.replaceAll(numberPlaceholder, `${numberPlaceholder}x${n}`))
 
   const growString = (schema: JsonSchema, example: string, { hasLongTexts }: Growth) => {
     const { enum: allowed, format, maxLength, pattern } = schema
@@ -88,24 +93,13 @@ export const makeBodies = (document: OpenApiDocument, pools: Pools) => {
     return typeof example === "string" ? growString(schema, example, growth) : example
   }
 
-  /** Halves the longest list until the body fits. */
-  const shrink = (body: unknown, maxBytes: number): unknown => {
-    if (!isObject(body) || sizeOf(body) <= maxBytes) return body
-    const lists = Object.entries(body).filter((entry): entry is [string, Array<unknown>] => Array.isArray(entry[1]))
-    const [longest] = lists.toSorted(([, a], [, b]) => sizeOf(b) - sizeOf(a))
-    if (longest === undefined || longest[1].length < 2) return body
-    const [name, items] = longest
-    const fitting = Math.max(1, Math.floor((items.length * maxBytes * 0.95) / sizeOf(body)))
-    return shrink({ ...body, [name]: items.slice(0, Math.min(fitting, items.length - 1)) }, maxBytes)
-  }
-
   /** Templates of JSON bodies, from the smallest to the largest. */
   return ({ body, name }: Operation): ReadonlyArray<string> => {
     if (body === undefined) return []
-    const grown = growths.map((growth) => {
-      const value = { ...Object(grow(body.schema, body.example, growth)), ...bodyFields[name] }
-      return JSON.stringify(shrink(value, maxBodyBytes[name] ?? defaultMaxBodyBytes))
-    })
+    const maxBytes = (maxBodyBytes[name] ?? defaultMaxBodyBytes) - reservedBytes
+    const grown = growths.map((growth) =>
+      JSON.stringify({ ...Object(grow(body.schema, body.example, { ...growth, maxBytes })), ...bodyFields[name] })
+    )
     return [...new Set(grown)]
   }
 }

@@ -1,27 +1,36 @@
 import { once } from "node:events"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { Attack } from "../row.ts"
-import type { Prepare } from "./exploration.ts"
-import { numberPlaceholder, type Pools } from "./pools.ts"
+import type { Prepare, Tried } from "./exploration.ts"
+import type { Pools } from "./pools.ts"
 import type { Candidate } from "./requests.ts"
 
 /** As many as the attacker has connections. */
 const concurrency = 96
 
-/** A request that changes something uses each resource once: the second time it may not be legal any more. */
-const countUses = ({ method, path }: Candidate, pools: Pools) => {
+/** The pools of a path that have more than one resource. */
+const listPools = (path: string, pools: Pools) =>
+  [...path.matchAll(/\{\{([^{}]+)\}\}/g)].map(([, name = ""]) => name).filter((name) => (pools[name]?.size ?? 0) > 1)
+
+/**
+ * A request that changes something uses each resource once, those aside that were tried: the second time it may not be
+ * legal any more.
+ */
+const countUses = ({ method, path }: Candidate, tried: ReadonlyArray<Tried>, pools: Pools) => {
   if (method === "GET") return undefined
-  const sizes = [...path.matchAll(/\{\{([^{}]+)\}\}/g)]
-    .filter(([text]) => text !== numberPlaceholder)
-    .map(([, name = ""]) => pools[name]?.size ?? 1)
-    .filter((size) => size > 1)
-  return sizes.length === 0 ? undefined : Math.min(...sizes)
+  const unused = listPools(path, pools).map((name) => {
+    const used = tried.filter(({ candidate }) => listPools(candidate.path, pools).includes(name)).length
+    return Math.max(1, (pools[name]?.size ?? 0) - used)
+  })
+  return unused.length === 0 ? undefined : Math.min(...unused)
 }
 
 export interface Burst {
   readonly candidate: Candidate
   /** Whether the attacker reads the answers. */
   readonly isRead: boolean
+  /** What was tried before. */
+  readonly tried: ReadonlyArray<Tried>
 }
 
 /** Sends one kind of request as fast as the service answers. */
@@ -30,7 +39,7 @@ export const makeBurst = (
   tenant: string,
   prepare: Prepare,
   pools: Pools,
-  { candidate, isRead }: Burst
+  { candidate, isRead, tried }: Burst
 ): Attack => ({
   run: (signal) => {
     const send = () => {
@@ -40,7 +49,7 @@ export const makeBurst = (
         ? attacker.call(method, path, options)
         : leaveUnread(attacker, signal, () => attacker.request(method, path, options))
     }
-    const total = countUses(candidate, pools)
+    const total = countUses(candidate, tried, pools)
     return repeat({ concurrency, signal, ...(total === undefined ? {} : { total }) }, send)
   }
 })

@@ -17,6 +17,7 @@ export interface Tried {
 const timeoutMillis = 60_000
 /** After this time an operation's remaining candidates are not tried. */
 const maxMillis = 10_000
+const promptMillis = 100
 const cursorPages = 25
 const shownText = 300
 
@@ -56,6 +57,16 @@ export interface Exploration {
   readonly candidateCount: number
 }
 
+/** Waits until the attacker's requests of before are done: the service may still work on them. */
+const untilPrompt = async (attacker: Attacker, tenant: string) => {
+  const startedAt = performance.now()
+  while (performance.now() - startedAt < timeoutMillis) {
+    const sentAt = performance.now()
+    await attacker.call("GET", "/me", { tenant })
+    if (performance.now() - sentAt < promptMillis) return
+  }
+}
+
 /** Tries each candidate alone, and pages of the slowest list up to a deep cursor. */
 export const explore = async (
   attacker: Attacker,
@@ -63,6 +74,7 @@ export const explore = async (
   prepare: Prepare,
   candidates: ReadonlyArray<Candidate>
 ): Promise<Exploration> => {
+  await untilPrompt(attacker, tenant)
   const startedAt = performance.now()
   const tried: Array<Tried> = []
   const hasTime = () => performance.now() - startedAt < maxMillis

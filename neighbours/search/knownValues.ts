@@ -33,7 +33,6 @@ export const propertyValues: Readonly<Record<string, unknown>> = {
   currencyCode: "CHF",
   amountMinor: 1,
   capMinor: Number.MAX_SAFE_INTEGER,
-  next: 500_000_000,
   electronicAddress: { scheme: "0204", value: "991-12345-67" },
   vatNumber: "CHE-123.456.789 MWST",
   language: "de",
@@ -58,6 +57,9 @@ export const bodyFields: Readonly<Record<string, Readonly<Record<string, unknown
     status: undefined
   },
   "POST /integrations/{integrationId}/subscriptions": { clientId: placeholder("client") },
+  "PATCH /tax-rates/{taxRateId}": { exemptionReason: undefined, exemptionCode: undefined },
+  "PATCH /invoice-series": { next: undefined },
+  "PATCH /credit-note-series": { next: undefined },
   "PATCH /contracts/{contractId}": { currencyCode: undefined },
   "POST /invoices/{invoiceId}/send": mail,
   "POST /credit-notes/{creditNoteId}/send": mail,
@@ -82,8 +84,21 @@ const mebibyte = 1024 * 1024
 export const defaultMaxBodyBytes = mebibyte
 export const maxBodyBytes: Readonly<Record<string, number>> = { "POST /billables": 4 * mebibyte }
 
-/** Operations that need what only a provider gives, with the status of their refusal. */
+/**
+ * Operations that refuse the neighbour's requests, with the status: the consent of a provider is missing, or the taxes of
+ * the seeded documents, which are looked at nevertheless.
+ */
 export const refusals: Readonly<Record<string, number>> = {
-  "GET /integrations/oauth/callback": 400,
+  "GET /invoices/{invoiceId}/xml": 400,
+  "GET /credit-notes/{creditNoteId}/xml": 400,
   "POST /integrations/{integrationId}/confirm": 400
 }
+
+/** Operations besides deletions that one resource allows a few times only. */
+export const limitedPerResource: ReadonlySet<string> = new Set([
+  "POST /integrations/{integrationId}/pause",
+  "POST /integrations/{integrationId}/resume",
+  "POST /integrations/{integrationId}/rotate-secret",
+  "POST /integrations/{integrationId}/authorize",
+  "POST /integrations/{integrationId}/subscriptions"
+])

@@ -1,3 +1,5 @@
+import { quotas } from "../../src/domain/Quotas.ts"
+
 /** Identifiers of seeded resources, which requests use in turn. */
 export interface Pool {
   readonly prefix: string
@@ -42,10 +44,24 @@ const makeWords = (size: number, getId: Pool["getId"]): Pool => ({ prefix: "", s
 const atWebhook = { integrationId: "webhook" }
 const atJira = { integrationId: "jira" }
 
-/** How many of the large drafts are finalized before the search. */
-export const largeIssuedCount = 4
+/** The issued invoices by number: those that are open, have a write-off or a draft of a credit note, or are paid. */
+export const issuedInvoices = {
+  open: { from: 0, size: 7000 },
+  writtenOff: { from: 7000, size: 1000 },
+  credited: { from: 8000, size: 6000 },
+  /** As many of the credited ones are paid too, and their credit notes are finalized. */
+  paidAndCredited: 200,
+  paid: { from: 14_000, size: 6000 }
+} as const
 
-export const slotCount = 200
+const makeIssuedRange = (prefix: string, part: "open" | "writtenOff" | "paid") =>
+  makeRange(prefix, "issued", issuedInvoices[part].size, issuedInvoices[part].from)
+
+/** How many of the large drafts are finalized before the search. */
+export const largeIssuedCount = 16
+
+/** As many as a client can have by default. */
+export const slotCount = quotas.mediaSlots.default
 export const makeSlot = (n: number) => `slot${n % slotCount}`
 
 /** The key in the address of the webhooks of the Jira integration. */
@@ -72,20 +88,28 @@ export const makePools = (created: CreatedIds) => ({
   project: makeRange("prj", "project", 30_000),
   draft: makeRange("inv", "draft", 8000),
   largeIssued: makeRange("inv", "large", largeIssuedCount),
-  largeDraft: makeRange("inv", "large", 24, largeIssuedCount),
+  largeDraft: makeRange("inv", "large", 32, largeIssuedCount),
   /** These are of the large contract. */
-  issued: makeRange("inv", "issued", 8000),
-  paid: makeRange("inv", "issued", 6000, 14_000),
+  issued: makeIssuedRange("inv", "open"),
+  writtenOff: makeIssuedRange("inv", "writtenOff"),
+  paid: makeIssuedRange("inv", "paid"),
   /** Lines of the drafts. */
   billable: makeRange("bil", "draft", 16_000),
   issue: { ...makeRange("iss", "issue", 40_000), within: atJira },
   inbound: { ...makeRange("whk", "inbound", 30_000), within: atJira },
   payment: makeRange("pay", "open", 6000),
-  allocatedPayment: makeRange("pay", "issued", 6000, 14_000),
-  creditNote: makeRange("crn", "credit", 5800, 200),
-  issuedCreditNote: makeRange("crn", "credit", 200),
+  allocatedPayment: makeIssuedRange("pay", "paid"),
+  issuedCreditNote: makeRange("crn", "credit", issuedInvoices.paidAndCredited),
+  creditNote: makeRange(
+    "crn",
+    "credit",
+    issuedInvoices.credited.size - issuedInvoices.paidAndCredited,
+    issuedInvoices.paidAndCredited
+  ),
   largeCreditNote: makeSingle(created.largeCreditNote),
   taxRate: makeRange("tax", "rate", 150),
+  /** No default of anything. */
+  spareTaxRate: makeRange("tax", "spare", 1000),
   asset: makeSingle(created.asset),
   /** With the bytes of an image that is not verified. */
   uploadedAsset: makeRange("ast", "uploaded", 4000),
@@ -95,6 +119,8 @@ export const makePools = (created: CreatedIds) => ({
   emailIntegration: makeSingle(created.email),
   spareIntegration: makeRange("int", "spare", 3000),
   pausedIntegration: makeRange("int", "paused", 3000),
+  /** Of a provider that was not asked for its consent. */
+  pendingIntegration: makeRange("int", "pending", 3000),
   subscription: { ...makeList(created.subscriptions), within: atWebhook },
   event: makeRange("evt", "old", 100_000),
   delivery: { ...makeRange("dlv", "old", 100_000), within: atWebhook },
@@ -104,6 +130,12 @@ export const makePools = (created: CreatedIds) => ({
 })
 
 export type Pools = Readonly<Record<string, Pool>>
+
+/** All identifiers of a pool. */
+export const listIds = (pools: Pools, name: string) => {
+  const pool = pools[name]
+  return Array.from({ length: pool?.size ?? 0 }, (_, n) => pool?.getId(n) ?? "")
+}
 
 /** The pools of path parameters that no prefix of an identifier tells. */
 export const poolsByParameter: Readonly<Record<string, string>> = { slot: "slot", endpointKey: "endpointKey" }

@@ -60,6 +60,7 @@ export const makeQueries = (document: OpenApiDocument, pools: Pools) => {
 
     const limit = offered.find(({ name }) => name === "limit")
     if (limit === undefined || method !== "GET") return queries
-    return queries.flatMap((query) => [query, { ...query, limit: String(limit.schema.maximum) }])
+    // Pages take less time than whole lists, so that all of them are tried.
+    return [...queries.map((query) => ({ ...query, limit: String(limit.schema.maximum) })), ...queries]
   }
 }

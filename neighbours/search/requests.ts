@@ -1,5 +1,6 @@
 import type { Method } from "../api.ts"
 import { makeBodies } from "./bodies.ts"
+import { limitedPerResource } from "./knownValues.ts"
 import { getIdPrefix, type OpenApiDocument, type Operation, type Parameter } from "./openApi.ts"
 import { type Pools, placeholder, poolsByParameter } from "./pools.ts"
 import { makeQueries } from "./queries.ts"
@@ -47,15 +48,19 @@ export const makeCandidates = (document: OpenApiDocument, pools: Pools, upload: 
   }
 
   /** What is deleted must be one of many. */
-  const isTarget = (method: Method) => (pool: string) => method !== "DELETE" || (pools[pool]?.size ?? 0) > 1
+  const isTarget =
+    ({ method, name }: Operation) =>
+    (pool: string) =>
+      (method !== "DELETE" && !limitedPerResource.has(name)) || (pools[pool]?.size ?? 0) > 1
 
-  const listPaths = ({ method, name, parameters, path }: Operation): ReadonlyArray<string> => {
+  const listPaths = (operation: Operation): ReadonlyArray<string> => {
+    const { name, parameters, path } = operation
     const inPath = parameters.filter((parameter) => parameter.in === "path")
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
     const last = inPath.find((parameter) => parameter.name === names.at(-1))
     if (last === undefined) return [path]
     const paths = listPools(last)
-      .filter(isTarget(method))
+      .filter(isTarget(operation))
       .map((pool) => {
         const chosen: Readonly<Record<string, string>> = { ...pools[pool]?.within, [last.name]: pool }
         return path.replace(/\{(\w+)\}/g, (_, parameter: string) => placeholder(chosen[parameter] ?? `no ${parameter}`))

@@ -52,13 +52,17 @@ const makeColumns = (quiet: RowResult): ReadonlyArray<Column<SearchResult>> => [
 
 const shownResults = 10
 
+/** The operations that were attacked, worst first. */
 const pickWorst = (results: ReadonlyArray<SearchResult>, measure: (result: SearchResult) => number) =>
-  results.toSorted((a, b) => measure(b) - measure(a)).slice(0, shownResults)
+  results
+    .filter(({ request }) => request !== "")
+    .toSorted((a, b) => measure(b) - measure(a))
+    .slice(0, shownResults)
 
 /** The bursts that slowed the victim down most, and those that took most memory. */
 export const formatWorst = (quiet: RowResult, results: ReadonlyArray<SearchResult>) => {
   const columns = makeColumns(quiet)
-  const bySpeed = pickWorst(results, (result) => computeP99(result) || Number.POSITIVE_INFINITY)
+  const bySpeed = pickWorst(results, computeP99)
   const byMemory = pickWorst(results, ({ apiMegabytes = Number.POSITIVE_INFINITY }) => apiMegabytes)
   return [
     `The slowest reads of the victim (p99 without an attack: ${formatMillis(computeP99(quiet))} ms):\n`,

@@ -13,13 +13,14 @@ import type { SignTokenFor } from "../row.ts"
 import { startService } from "../service.ts"
 import { startVictim, type Victim } from "../victim.ts"
 import { type Burst, makeBurst } from "./burst.ts"
-import { type Exploration, explore, findSlowest, type Prepare } from "./exploration.ts"
+import { type Exploration, explore, findSlowest, type Prepare, type Tried } from "./exploration.ts"
 import { refusals } from "./knownValues.ts"
 import { listOperations, type OpenApiDocument, type Operation } from "./openApi.ts"
 import type { Pools } from "./pools.ts"
 import { type Candidate, describeCandidate, makeCandidates, makePrepare } from "./requests.ts"
 import { findIllegalRequests, type SearchResult } from "./result.ts"
-import { makeUpload, seedNeighbour } from "./seed.ts"
+import { makeUpload } from "./seed/documents.ts"
+import { seedNeighbour } from "./seed/neighbour.ts"
 
 const warmUpSeconds = 5
 const quietSeconds = 10
@@ -28,9 +29,11 @@ const restSeconds = 20
 const minUnreadBytes = 1_000_000
 const victimInvoices = 200
 
-/** The quotas at their highest, so that they reject nothing, and what some operations need. */
+/** Quotas that bound the size of one resource keep their defaults. The others would only reject the requests. */
+const raisedQuotas = Object.entries(quotas).filter(([name]) => name !== "mediaSlots" && name !== "subscriptions")
+
 const environment = {
-  ...Object.fromEntries(Object.values(quotas).map(({ highest, setting }) => [setting, String(highest)])),
+  ...Object.fromEntries(raisedQuotas.map(([, { highest, setting }]) => [setting, String(highest)])),
   PUBLIC_URL: "https://contracting.example.com",
   JIRA_CLIENT_ID: "search",
   JIRA_CLIENT_SECRET: "search",
@@ -70,19 +73,21 @@ const makeFailure = (name: string, description: string): SearchResult => ({
   findings: [{ description, isViolation: true }]
 })
 
-/** The slowest request, and the one with the largest answer, which is left unread. */
+const isPage = ({ candidate }: Tried) => candidate.path.includes("limit=")
+
+/** The slowest request, the slowest page of a list, and the request with the largest answer, which is left unread. */
 const chooseBursts = ({ accepted }: Exploration) => {
-  const slowest = findSlowest(accepted)
+  const slowest = [findSlowest(accepted), findSlowest(accepted.filter(isPage))]
   const largest = accepted.toSorted((a, b) => b.bytes - a.bytes)[0]
   return [
-    ...(slowest === undefined ? [] : [{ tried: slowest, isRead: true }]),
-    ...(largest === undefined || largest.bytes < minUnreadBytes ? [] : [{ tried: largest, isRead: false }])
+    ...[...new Set(slowest)].flatMap((chosen) => (chosen === undefined ? [] : [{ chosen, isRead: true }])),
+    ...(largest === undefined || largest.bytes < minUnreadBytes ? [] : [{ chosen: largest, isRead: false }])
   ]
 }
 
 const describeRefusals = ({ tried }: Exploration) => {
   const [first] = tried
-  return `no request was accepted: ${first?.status} ${first?.text ?? ""}`
+  return `no request was accepted: ${first?.status} ${first?.text.replaceAll(/\s+/g, " ") ?? ""}`
 }
 
 const measureBurst = (
@@ -130,8 +135,8 @@ const searchOperation = (stage: Stage, operation: Operation) =>
       `\n${operation.name}: ${accepted.length} of ${tried.length} requests accepted, ${candidateCount} known`
     )
     if (bursts.length === 0) return [makeFailure(operation.name, describeRefusals(exploration))]
-    return yield* Effect.forEach(bursts, ({ isRead, tried: { candidate, millis } }) =>
-      Effect.tap(measureBurst(stage, operation.name, { candidate, isRead }, millis), (result) =>
+    return yield* Effect.forEach(bursts, ({ isRead, chosen: { candidate, millis } }) =>
+      Effect.tap(measureBurst(stage, operation.name, { candidate, isRead, tried }, millis), (result) =>
         printLine(`  ${result.request}: alone ${millis.toFixed(0)} ms; ${formatSummary(result)}`)
       )
     )
@@ -200,13 +205,17 @@ const measureQuiet = ({ api, victim }: Stage, seconds: number) =>
     return quiet
   })
 
+/** Other operations need what they delete. */
+const sortDeletionsLast = (operations: ReadonlyArray<Operation>) =>
+  operations.toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"))
+
 /** Attacks with each operation of the OpenAPI document in turn. */
 export const searchAll = (benchEnvironment: BenchEnvironment, signTokenFor: SignTokenFor, options: Options) =>
   Effect.gen(function* () {
     const { operations, stage } = yield* startStage(benchEnvironment, signTokenFor, options)
     yield* measureQuiet(stage, warmUpSeconds)
     const quiet = yield* measureQuiet(stage, quietSeconds)
-    const results = yield* Effect.forEach(selectByWords(operations, options), (operation) =>
+    const results = yield* Effect.forEach(sortDeletionsLast(selectByWords(operations, options)), (operation) =>
       searchOperation(stage, operation)
     )
     const rest = yield* measureQuiet(stage, restSeconds)
