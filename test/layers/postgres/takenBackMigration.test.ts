@@ -5,7 +5,7 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startOldDatabase } from "../../support/servers/oldDatabase.ts"
 
 /** The last migration of the release in which an invoice could be voided and credited. */
-const lastBefore = 43
+const lastBefore = 42
 
 const tenant = "tnt_00000000000000000000000001"
 

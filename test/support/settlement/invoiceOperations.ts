@@ -1,6 +1,4 @@
-import { Either } from "effect"
 import { useOwnCredit } from "../../../src/domain/creditNotes/OwnCredit.ts"
-import { fieldError } from "../../../src/domain/Errors.ts"
 import type { Parties } from "../../../src/domain/invoicing/document/Parties.ts"
 import { requireFinalizable } from "../../../src/domain/invoicing/InvoiceFinalization.ts"
 import {
@@ -39,19 +37,20 @@ export const finalizeInvoice = operation<OfInvoice>("finalize an invoice", {
   }
 })
 
-/** A voided invoice bills nothing any more, so nothing of it can be credited besides. */
-const requireNothingCredited = ({ notes }: Accounts, { invoice }: OfInvoice) =>
-  [...notes.values()].some((note) => note.invoice === invoice)
-    ? Either.left(fieldError("status", "state", "an invoice with a finalized credit note cannot be voided"))
-    : Either.void
+/** The part of the decision about voiding that looks at credit notes, whatever the status. */
+const requireNothingCredited = (accounts: Accounts, target: OfInvoice) => {
+  const note = [...accounts.notes.values()].find(({ invoice }) => invoice === target.invoice)
+  const obstacles = note === undefined ? {} : { creditNote: { number: note.id, at: "" } }
+  return requireVoidable({ ...valueOf(accounts, target), status: "FINALIZED" }, obstacles)
+}
 
 export const voidInvoice = operation<OfInvoice>("void an invoice", {
   targets: ({ invoices }) => combine({ invoice: invoices }),
   toText: ({ invoice }) => `void ${invoice}`,
   guards: {
-    "not paid and not void": (accounts, target) => about("status", requireVoidable(valueOf(accounts, target))),
-    "nothing settled": (accounts, target) => about("balanceMinor", requireVoidable(valueOf(accounts, target))),
-    "nothing credited": requireNothingCredited
+    "not paid and not void": (accounts, target) => about("status", requireVoidable(valueOf(accounts, target), {})),
+    "nothing settled": (accounts, target) => about("balanceMinor", requireVoidable(valueOf(accounts, target), {})),
+    "nothing credited": (accounts, target) => about("status", requireNothingCredited(accounts, target))
   },
   effect: (accounts, { invoice }) => {
     const account = invoiceOf(accounts, invoice)
