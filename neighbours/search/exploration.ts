@@ -14,7 +14,7 @@ export interface Tried {
   readonly next: string | undefined
 }
 
-const timeoutMillis = 60_000
+const timeoutMillis = 20_000
 /** After this time an operation's remaining candidates are not tried. */
 const maxMillis = 10_000
 const promptMillis = 100
@@ -26,16 +26,24 @@ const getNextPath = (link: string | ReadonlyArray<string> | undefined) => {
   return url?.replace(/^.*?\/api\/v1/, "")
 }
 
+/** What arrives in time: an export of the whole tenant takes longer. */
+const readInTime = async (body: AsyncIterable<Uint8Array>, signal: AbortSignal) => {
+  const chunks: Array<Uint8Array> = []
+  try {
+    for await (const chunk of body) chunks.push(chunk)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return Buffer.concat(chunks)
+}
+
 const tryAlone = async (attacker: Attacker, tenant: string, prepare: Prepare, candidate: Candidate): Promise<Tried> => {
   const { body, headers, method, path } = prepare(candidate)
   const startedAt = performance.now()
-  const response = await attacker.request(method, path, {
-    tenant,
-    headers,
-    signal: AbortSignal.timeout(timeoutMillis),
-    ...(body === undefined ? {} : { body })
-  })
-  const bytes = Buffer.from(await response.body.arrayBuffer())
+  const signal = AbortSignal.timeout(timeoutMillis)
+  const options = { tenant, headers, signal, ...(body === undefined ? {} : { body }) }
+  const response = await attacker.request(method, path, options)
+  const bytes = await readInTime(response.body, signal)
   return {
     candidate,
     status: response.statusCode,
