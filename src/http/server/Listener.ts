@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { type Cause, Clock, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
+import { RequestShare } from "../../layers/concurrency/RequestShare.ts"
 import { Settings } from "../../layers/config/Settings.ts"
-import { ConnectionShare } from "../../layers/postgres/connection/ConnectionShare.ts"
 import { parseTraceParent, TraceExport } from "../../layers/telemetry/TraceContext.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
 import { addressKey, makeClientAddress } from "./request/ClientAddress.ts"
@@ -222,7 +222,7 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
     const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
     const runFork = <A, E>(call: RequestState, effect: Effect.Effect<A, E>) =>
       Runtime.runFork(
-        Runtime.updateContext(runtime, () => Context.make(ConnectionShare, call)),
+        Runtime.updateContext(runtime, () => Context.make(RequestShare, call)),
         effect
       )
 

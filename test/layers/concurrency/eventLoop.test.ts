@@ -1,6 +1,7 @@
 import { Effect, Fiber } from "effect"
 import { assert, describe, it } from "vitest"
 import { yieldToEventLoop } from "../../../src/layers/concurrency/EventLoop.ts"
+import { RequestShare } from "../../../src/layers/concurrency/RequestShare.ts"
 
 const sleepInLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -20,6 +21,17 @@ describe("yieldToEventLoop", () => {
     await running
     const turns = order.join(" ")
     assert.match(turns, /a.* turn .*b.* turn .*c/)
+  })
+
+  it("gives callers turns, however many fibers each has", async () => {
+    const order: Array<string> = []
+    const work = (name: string) =>
+      Effect.zipRight(
+        yieldToEventLoop,
+        Effect.sync(() => order.push(name))
+      ).pipe(Effect.provideService(RequestShare, { keys: [name, "tenant"] }))
+    await Effect.runPromise(Effect.forEach(["a", "a", "a", "a", "b", "b"], work, { concurrency: "unbounded" }))
+    assert.deepStrictEqual(order, ["a", "b", "a", "b", "a", "a"])
   })
 
   it("does not wait for an interrupted fiber", async () => {

@@ -2,6 +2,7 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
+import { yieldToEventLoop } from "../../concurrency/EventLoop.ts"
 import type { ConnectionPool } from "./Pool.ts"
 import { PreparedQuery, type QueryCallback, type StatementNames, type TransactionBoundary } from "./PreparedQuery.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
@@ -17,6 +18,9 @@ export interface DriverQuery {
 const noBoundary: TransactionBoundary = { begins: false, commits: false }
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
+
+/** The work on a result of so many rows can take long. Requests do it in turns. */
+const longResultRows = 500
 
 /** A query for the driver itself. Without values, its text may contain several statements. */
 const toDriverConfig = ({ rowMode, text, values }: DriverQuery) => ({
@@ -76,13 +80,12 @@ export abstract class DriverConnection implements Connection {
   private run<A>(query: DriverQuery, read: (result: pg.QueryResult) => A) {
     return Effect.uninterruptible(
       Effect.async<A, SqlError>((resume) =>
-        this.send(query, (cause, result) =>
-          resume(
-            result === undefined || cause !== undefined
-              ? Effect.fail(new SqlError({ cause, message: "Failed to execute statement" }))
-              : Effect.succeed(read(result))
-          )
-        )
+        this.send(query, (cause, result) => {
+          if (result === undefined || cause !== undefined)
+            return resume(Effect.fail(new SqlError({ cause, message: "Failed to execute statement" })))
+          const value = Effect.succeed(read(result))
+          resume(rowsOf(result).length < longResultRows ? value : Effect.zipRight(yieldToEventLoop, value))
+        })
       )
     )
   }

@@ -5,9 +5,9 @@ import { SqlError } from "@effect/sql/SqlError"
 import { isFragment, type Statement } from "@effect/sql/Statement"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Context, Effect, FiberRef, Layer, Option } from "effect"
+import { RequestShare } from "../../concurrency/RequestShare.ts"
 import { Settings } from "../../config/Settings.ts"
 import { ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
-import { ConnectionShare } from "./ConnectionShare.ts"
 import { PooledConnection } from "./DriverConnection.ts"
 import { type ConnectionPool, makePool } from "./Pool.ts"
 import { makeWithTransaction, PipelinedTransaction } from "./Transactions.ts"
@@ -47,7 +47,7 @@ const acquireError = (cause: unknown) => new SqlError({ cause, message: "Failed 
 const acquireTransaction = (pool: ConnectionPool) =>
   Effect.withFiberRuntime<PipelinedTransaction, SqlError>((fiber) =>
     Effect.async((resume) =>
-      pool.acquire(Context.get(fiber.currentContext, ConnectionShare).keys, (cause, client, release) => {
+      pool.acquire(Context.get(fiber.currentContext, RequestShare).keys, (cause, client, release) => {
         if (client === undefined) return resume(Effect.fail(acquireError(cause)))
         resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statementNames)))
       })
@@ -61,7 +61,7 @@ const acquireTransaction = (pool: ConnectionPool) =>
 export const makeSqlClient = (maxConnections: number) =>
   Effect.flatMap(makePool(maxConnections), (pool) => {
     const pooledFor: PooledFor = ({ currentContext }) =>
-      new PooledConnection(pool, Context.get(currentContext, ConnectionShare).keys)
+      new PooledConnection(pool, Context.get(currentContext, RequestShare).keys)
     return SqlClient.make({
       acquirer: Effect.withFiberRuntime((fiber) => Effect.succeed(pooledFor(fiber))),
       transactionAcquirer: Effect.dieMessage("withTransaction is replaced; transactionAcquirer must not be used"),
