@@ -119,9 +119,11 @@ const configKeys: Readonly<Record<Provider, ConfigKeys>> = {
 
 const mailServerKeys = ["host", "port", "security", "from"] as const
 
-/** Whether an EMAIL integration uses the mail server of the operator. */
+/** An EMAIL integration without any of these settings uses the mail server of the operator. */
+export const ownMailServerKeys = [...mailServerKeys, "user"] as const
+
 export const usesSharedMailServer = (config: IntegrationConfig) =>
-  config.user === undefined && mailServerKeys.every((key) => config[key] === undefined)
+  ownMailServerKeys.every((key) => config[key] === undefined)
 
 const requiredKeys = (provider: Provider, config: IntegrationConfig): ReadonlyArray<string> =>
   provider === "EMAIL" && !usesSharedMailServer(config) ? mailServerKeys : configKeys[provider].required

@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { ownMailServerKeys } from "../../domain/integrations/Integration.ts"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -32,6 +33,8 @@ export const fanOutLimits: FanOutLimits = { maxEvents: 500, maxDeliveries: 1000 
  */
 export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    const usesSharedServer = sql.literal(ownMailServerKeys.map((key) => `config->>'${key}' is null`).join(" and "))
+
     /**
      * Locks the events of a batch and finds the integrations that match each, from where the last batch stopped. The
      * batch includes the earlier events of the same resource: after a crash events arrive in any order, and would
@@ -70,13 +73,16 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       select found.* from (select distinct tenant_id from ready) tenants
       cross join lateral (
         select event.ctid as row, event.tenant_id as tenant, event.event_id as event, about.type,
-          event.resource_id as resource, event.sequence, event.position, target.integration, target.recipient, target.total
+          event.resource_id as resource, event.sequence, event.position, target.integration, target.recipient,
+          target."sharedMailBy", target.total
         from (select * from ready where ready.tenant_id = tenants.tenant_id order by position) event
         cross join lateral (
-          select type, client_id from events where tenant_id = event.tenant_id and id = event.event_id limit 1
+          select type, client_id, created_by from events where tenant_id = event.tenant_id and id = event.event_id limit 1
         ) about
         left join lateral (
-          select integration, recipient, count(*) over () as total from (
+          select integration, recipient, case when is_shared then coalesce(about.created_by, '') end as "sharedMailBy",
+            count(*) over () as total
+          from (
             select integration_id as integration from subscriptions
             where tenant_id = event.tenant_id and about.type <> 'integration.ping'
               and event_type in (about.type, split_part(about.type, '.', 1) || '.*')
@@ -85,7 +91,8 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
             select event.resource_id where about.type = 'integration.ping'
           ) subscribed
           cross join lateral (
-            select provider from integrations where tenant_id = event.tenant_id and id = integration limit 1
+            select provider, provider = 'EMAIL' and ${usesSharedServer} as is_shared
+            from integrations where tenant_id = event.tenant_id and id = integration limit 1
           ) receiver
           cross join lateral (
             select null::text as recipient where provider not in ('JIRA', 'EMAIL')
@@ -113,11 +120,11 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
           select *, row_number() over (partition by tenant, integration, resource, recipient order by sequence) as place
           from json_to_recordset(${JSON.stringify(rows)}::json) as given
             (tenant text, id text, integration text, event text, type text, resource text, recipient text,
-               sequence integer)
+               "sharedMailBy" text, sequence integer)
         ), inserted as (
           insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, recipient,
-            sequence, status, next_attempt_at, created_at, updated_at)
-          select tenant, id, integration, event, type, resource, recipient, sequence,
+            shared_mail_by, sequence, status, next_attempt_at, created_at, updated_at)
+          select tenant, id, integration, event, type, resource, recipient, "sharedMailBy", sequence,
             case when place = 1 and (
               select 1 from deliveries before where ${sameOrderingKey} and before.${sql.literal(isUnfinishedSql)} limit 1
             ) is null then 'PENDING' else 'WAITING' end, now(), now(), now()

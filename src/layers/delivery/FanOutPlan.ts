@@ -13,6 +13,8 @@ export interface EventMatch {
   readonly integration: string | null
   /** The address of a mail. */
   readonly recipient: string | null
+  /** Who requested a mail through the mail server of the operator, which quotas count: empty if nobody is known. */
+  readonly sharedMailBy: string | null
   readonly total: number | null
 }
 

@@ -19,7 +19,7 @@ import {
 } from "../../domain/mails/Mail.ts"
 import { mailTextErrors } from "../../domain/mails/MailTexts.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
 import { lockAndReorderDeliveries } from "../delivery/DeliveryOrder.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
 import { CreditNotes } from "../payments/creditNotes/CreditNotes.ts"
@@ -129,15 +129,16 @@ export class InvoiceMails extends Effect.Service<InvoiceMails>()("layers/Invoice
     const insertDeliveries = Effect.fnUntraced(function* (
       { event, sequence, tenant, type }: Effect.Effect.Success<ReturnType<typeof insertRequest>>,
       resource: string,
-      integration: string,
+      { id: integration, config }: MailIntegration,
       recipients: ReadonlyArray<string>
     ) {
       const rows = recipients.map((recipient) => ({ id: makeId("dlv"), recipient }))
+      const sharedMailBy = usesSharedMailServer(config) ? ((yield* currentSubject) ?? "") : null
       yield* Effect.orDie(sql`
-        insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, recipient, sequence,
-          status, next_attempt_at, created_at, updated_at)
-        select ${tenant}, id, ${integration}, ${event}, ${type}, ${resource}, recipient, ${sequence}::integer, 'WAITING',
-          now(), now(), now()
+        insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, recipient,
+          shared_mail_by, sequence, status, next_attempt_at, created_at, updated_at)
+        select ${tenant}, id, ${integration}, ${event}, ${type}, ${resource}, recipient, ${sharedMailBy}::text,
+          ${sequence}::integer, 'WAITING', now(), now(), now()
         from json_to_recordset(${JSON.stringify(rows)}::json) as given (id text, recipient text)`)
       yield* Effect.orDie(
         lockAndReorderDeliveries(sql)(rows.map(({ recipient }) => ({ tenant, integration, resource, recipient })))
@@ -188,15 +189,15 @@ export class InvoiceMails extends Effect.Service<InvoiceMails>()("layers/Invoice
         const texts = { ...(subject === undefined ? {} : { subject }), ...(message === undefined ? {} : { message }) }
         yield* requireNoErrors(mailTextErrors(texts))
         const document = yield* lock
-        const { config, id: integration } = yield* findIntegration(integrationId)
+        const integration = yield* findIntegration(integrationId)
         yield* requireMailable(document.kind, document.status)
-        const isShared = usesSharedMailServer(config)
+        const isShared = usesSharedMailServer(integration.config)
         if (isShared) yield* requireProviderConfigured("EMAIL", operator.missing)
         const addresses = yield* loadAddresses(document.client, [...(givenTo ?? []), ...givenCc])
         const { cc, to } = yield* resolveRecipients(request, addresses, isShared)
         const recipients = [...to, ...cc]
         if (isShared) yield* quotas.requireMails(recipients.length, "to")
-        const event = yield* insertRequest(document, { integration, to, cc, ...texts })
+        const event = yield* insertRequest(document, { integration: integration.id, to, cc, ...texts })
         yield* insertDeliveries(event, document.id, integration, recipients)
         return yield* selectRequested(event.tenant, event.event)
       }).pipe(inTransaction(sql))

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
+import { finishedStatuses } from "../../domain/delivery/Delivery.ts"
 import { type QuotaName, quotaNames, quotas, rateLimits, requireQuota, toLimit } from "../../domain/Quotas.ts"
 import { CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
 import { Settings } from "../config/Settings.ts"
@@ -19,6 +20,8 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
     const sql = yield* SqlClient.SqlClient
     const settings = yield* Settings
 
+    const finished = sql.literal(finishedStatuses.map((status) => `'${status}'`).join(", "))
+
     const maxOf = (name: QuotaName) => settings[quotas[name].setting]
 
     // In index order, so that a limited count reads no more rows than it counts.
@@ -35,13 +38,27 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
       order by m.tenant_id`
 
     /** Mails of the last day through the mail server of the operator. */
-    const sharedMailRows = {
+    const sentMails = {
       tenantMails: (tenant: string) => sql`
         select 1 from invoice_mails
         where is_shared and tenant_id = ${tenant} and data_started_at > now() - interval '1 day'`,
       callerMails: (subject: string | undefined) => sql`
         select 1 from invoice_mails
         where is_shared and requested_by = ${subject ?? null}::text and data_started_at > now() - interval '1 day'`
+    }
+
+    /** Mails that are queued for it. One of which an attempt has begun today is a mail of the last day already. */
+    const queuedMails = (owner: Fragment) => sql`
+      select 1 from deliveries mail where ${owner} and shared_mail_by is not null and status not in (${finished})
+        and not exists (
+          select 1 from invoice_mails begun where begun.tenant_id = mail.tenant_id and begun.delivery_id = mail.id
+            and begun.round = mail.spent and begun.is_shared and begun.data_started_at > now() - interval '1 day')`
+
+    const sharedMailRows = {
+      tenantMails: (tenant: string) =>
+        sql`${sentMails.tenantMails(tenant)} union all ${queuedMails(sql`tenant_id = ${tenant}`)}`,
+      callerMails: (subject: string | undefined) =>
+        sql`${sentMails.callerMails(subject)} union all ${queuedMails(sql`shared_mail_by = ${subject ?? null}::text`)}`
     }
 
     /** Serializes transactions that count and insert. Take it before any other lock but that of the parent row. */
@@ -105,23 +122,29 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
         requireOneMore("tenants", [caller.issuer, caller.subject], ownedTenantRows(caller), "name")
       ),
 
-      /** Fails unless the tenant and the caller may send so many more mails today. The sender counts again. */
+      /**
+       * Fails unless the tenant and the caller may send so many more mails today, besides those that are queued. Call it
+       * inside the inserting transaction. The sender counts again, because mails are also sent without a request.
+       */
       requireMails: Effect.fnUntraced(function* (adding: number, field: string) {
         const { subject } = yield* Principal
+        const tenant = yield* CurrentTenant
+        yield* lock("tenantMails", tenant)
+        yield* lock("callerMails", subject)
         const used = {
-          tenantMails: yield* countUpToMax("tenantMails", sharedMailRows.tenantMails(yield* CurrentTenant)),
+          tenantMails: yield* countUpToMax("tenantMails", sharedMailRows.tenantMails(tenant)),
           callerMails: yield* countUpToMax("callerMails", sharedMailRows.callerMails(subject))
         }
         yield* requireQuota("tenantMails", { max: maxOf("tenantMails"), used: used.tenantMails, adding, field })
         yield* requireQuota("callerMails", { max: maxOf("callerMails"), used: used.callerMails, adding, field })
       }),
 
-      /** For the sender: the quota that one more mail exceeds, if there is one. */
+      /** For the sender: the quota that one more mail exceeds, if there is one. Queued mails do not delay each other. */
       findExceededMailQuota: Effect.fnUntraced(function* (tenant: string, subject: string | undefined) {
         const isFull = (name: QuotaName, rows: Fragment) =>
           Effect.map(countUpToMax(name, rows), (used) => used >= maxOf(name))
-        if (yield* isFull("tenantMails", sharedMailRows.tenantMails(tenant))) return "tenantMails"
-        return (yield* isFull("callerMails", sharedMailRows.callerMails(subject))) ? "callerMails" : undefined
+        if (yield* isFull("tenantMails", sentMails.tenantMails(tenant))) return "tenantMails"
+        return (yield* isFull("callerMails", sentMails.callerMails(subject))) ? "callerMails" : undefined
       }),
 
       /** Runs a change of the tenant's blobs. Fails if it adds bytes and the sum then exceeds the quota. */

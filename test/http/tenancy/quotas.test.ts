@@ -142,11 +142,11 @@ describe("Quotas", () => {
     ]
   ]
 
-  // Mails count when they are sent: test/workers/delivery/emailQuotas.test.ts.
-  const countedWhenSent: ReadonlyArray<QuotaName> = ["tenantMails", "callerMails"]
+  // They limit each other: mailQuotas.test.ts.
+  const quotasOfMails: ReadonlyArray<QuotaName> = ["tenantMails", "callerMails"]
 
-  it("all have a scenario in this test, except those that workers count", () => {
-    assert.sameMembers([...new Set(scenarios.map(([name]) => name)), ...countedWhenSent], [...quotaNames])
+  it("all have a scenario in this test, except those of mails", () => {
+    assert.sameMembers([...new Set(scenarios.map(([name]) => name)), ...quotasOfMails], [...quotaNames])
   })
 
   for (const [name, what, prepare] of scenarios) {

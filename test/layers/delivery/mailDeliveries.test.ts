@@ -39,8 +39,10 @@ describe("The fan-out to an EMAIL integration", () => {
         [tenant, makeId("eml"), contact, `a${n % 4}@client.example`]
       )
     }
+    const own = await database.newIntegration(tenant, { provider: "EMAIL" })
+    await database.sql.query(`update integrations set config = '{"host":"mail.example.com"}' where id = $1`, [own])
     const event = await database.newEvent(tenant, client, 1)
-    await database.sql.query("update events set client_id = $1 where id = $2", [client, event])
+    await database.sql.query("update events set client_id = $1, created_by = 'ada' where id = $2", [client, event])
     await database.run(database.outbox.assignPositions("test", 100, ""))
     let steps = 0
     for (let isDone = false; !isDone; steps++) {
@@ -49,16 +51,16 @@ describe("The fan-out to an EMAIL integration", () => {
     }
     assert.isAbove(steps, 1)
     const { rows } = await database.sql.query(
-      "select integration_id as integration, recipient, status from deliveries where tenant_id = $1 order by recipient",
+      `select integration_id as integration, recipient, status, shared_mail_by as by from deliveries where tenant_id = $1
+       order by integration_id, recipient`,
       [tenant]
     )
-    assert.deepStrictEqual(rows, [
-      ...["a0", "a1", "a3"].map((name) => ({
-        integration: mail,
-        recipient: `${name}@client.example`,
-        status: "PENDING"
-      })),
-      { integration: hook, recipient: null, status: "PENDING" }
+    const mailsOf = (integration: string, by: string | null) =>
+      ["a0", "a1", "a3"].map((name) => ({ integration, recipient: `${name}@client.example`, status: "PENDING", by }))
+    assert.sameDeepMembers(rows, [
+      ...mailsOf(mail, "ada"),
+      ...mailsOf(own, null),
+      { integration: hook, recipient: null, status: "PENDING", by: null }
     ])
   })
 })
