@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
+import { runProgram } from "./tool.mjs"
 
 const help = `npm run mutation                      makes small changes (mutants) to the code in src/domain, one at a time, and runs the
                                       tests that need no server; lists the mutants that no test detects, and the score
@@ -9,7 +10,13 @@ npm run mutation -- --mutate <files>  only in these files, for example --mutate 
 npm run mutation -- --incremental     only mutants and tests that changed since the last run with --incremental
 npm run mutation -- <options>         further options for Stryker, for example --concurrency 1
 
-The reports are node_modules/.cache/mutation/report.html and report.json.`
+The reports are node_modules/.cache/mutation/report.html and report.json.
+
+npm run mutation -- --sql                   the same with the SQL statements in src/layers, and the tests that run them on
+                                            a temporary PostgreSQL server: comparisons, and, or, not, null, lists,
+                                            coalesce and intervals; what a test runs in a process of its own stays as it is
+npm run mutation -- --sql --mutate <files>  only in these files, for example --mutate "src/layers/payments/**/*.ts"
+npm run mutation -- --sql --concurrency 1   with one worker instead of two`
 
 const run = async (args) => {
   await prepare({ dev: true })
@@ -23,5 +30,9 @@ const run = async (args) => {
 }
 
 const args = process.argv.slice(2)
+const sql = args.indexOf("--sql")
 if (args.includes("--help")) process.stdout.write(`${help}\n`)
-else await orExplain(run(args))
+else if (sql !== -1) {
+  process.argv.splice(2 + sql, 1)
+  await runProgram("sql-mutation", "test/support/mutation/sql/main.ts", { runtimeFiles: false })
+} else await orExplain(run(args))

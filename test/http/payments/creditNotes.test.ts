@@ -291,6 +291,69 @@ describe("Credit notes", () => {
     )
   })
 
+  it("of everything that is left credit the lines with a rest, and no line of another invoice", async () => {
+    const payer = await newPayer()
+    const other = await invoiceWith(payer, { amountMinor: 70 })
+    const line = { referenceType: "order", amountMinor: 100, quantity: 3 }
+    const invoice = await invoiceWith(
+      payer,
+      { ...line, referenceId: "credited in part" },
+      { ...line, referenceId: "credited" },
+      { ...line, referenceId: "of 0", amountMinor: 0 }
+    )
+    const [part, whole, zero] = [0, 1, 2].map(invoice.lineAt)
+    const explain = async (id: string) =>
+      (await payer.get<{ lines: ReadonlyArray<object> }>(`/credit-notes/${id}/explain`)).lines
+    const first = (await payer.draftNote(invoice.id, { lines: [{ billableId: part, quantity: 1 }] })).id
+    const onePiece = await explain(first)
+    assert.lengthOf(onePiece, 1)
+    await payer.finalizeNote(first)
+    await creditOf(payer, invoice.id, { lines: [{ billableId: part, amountMinor: 20 }] })
+    await creditOf(payer, invoice.id, { lines: [{ billableId: whole, amountMinor: 300 }] })
+    const ofOther = { lines: [{ billableId: other.lineAt(0), amountMinor: 1 }] }
+    assertValidationError(
+      await payer.call("POST", "/credit-notes", { invoiceId: invoice.id, reason: "Mistake", ...ofOther }),
+      ["lines[0].billableId", "exists", "is not a line of the invoice"]
+    )
+    const creditedOf = async (ofInvoice: string) => {
+      const { rows } = await fixture().pool.query(
+        `select credited_minor as minor, credited_quantity::int as quantity, released from billables where invoice_id = $1
+         order by id`,
+        [ofInvoice]
+      )
+      return rows
+    }
+    assert.deepStrictEqual(await creditedOf(invoice.id), [
+      { minor: "120", quantity: 1, released: false },
+      { minor: "300", quantity: 0, released: true },
+      { minor: "0", quantity: 0, released: false }
+    ])
+    const draft = await payer.draftNote(invoice.id)
+    const drafted = await explain(draft.id)
+    const lines = [
+      { billable: part, beforeMinor: 120, amountMinor: 180 },
+      { billable: zero, beforeMinor: 0, amountMinor: 0 }
+    ]
+    assert.lengthOf(drafted, lines.length)
+    for (const [index, each] of lines.entries()) assert.deepInclude(drafted[index], each)
+
+    await payer.finalizeNote(draft.id)
+    assert.deepStrictEqual(await explain(draft.id), drafted)
+    assert.deepStrictEqual(await explain(first), onePiece)
+    const { rows: saved } = await fixture().pool.query(
+      `select billable_id as billable, before_minor::int as "beforeMinor", amount_minor::int as "amountMinor"
+       from credit_note_lines where credit_note_id = $1 order by billable_id`,
+      [draft.id]
+    )
+    assert.deepStrictEqual(saved, lines)
+    assert.deepStrictEqual(await creditedOf(invoice.id), [
+      { minor: "300", quantity: 3, released: true },
+      { minor: "300", quantity: 3, released: true },
+      { minor: "0", quantity: 3, released: true }
+    ])
+    assert.deepStrictEqual(await creditedOf(other.id), [{ minor: "0", quantity: 0, released: false }])
+  })
+
   it("are explained, and shown as a PDF that stays the same", async () => {
     const payer = await newPayer()
     const { id: vat } = await payer.createTaxRate({ name: "VAT 19 %", percent: 19, category: "S" })

@@ -138,4 +138,14 @@ describe("The settlement of an invoice", () => {
       ]
     })
   })
+
+  it("leaves the balance of the client when nothing is open or unused any more", async () => {
+    const payer = await newPayer()
+    const { id } = await payer.newInvoice(1000)
+    await payer.pay(1000, [[id, 1000]])
+    const note = await payer.finalizeNote((await payer.draftNote(id)).id)
+    assert.strictEqual(note.unallocatedMinor, 1000)
+    await payer.act(`/credit-notes/${note.id}/refund`, { amountMinor: 1000 })
+    assert.deepStrictEqual(await payer.get(`/clients/${payer.client}/balance`), { client: payer.client, balances: [] })
+  })
 })

@@ -45,7 +45,7 @@ const addressesFrom = (child: ChildProcess) =>
   })
 
 /** PostgreSQL and NATS for the whole run, thrown away afterwards. */
-export default async (project: TestProject) => {
+export default async (project: Pick<TestProject, "provide">) => {
   const child = await launch()
   const ended = new Promise((resolve) => child.once("exit", resolve))
   const { databaseUrl, natsUrl, pooledUrl } = await addressesFrom(child)
