@@ -64,7 +64,9 @@ export const assertAccounts = async (
 
   const [balance] = (await get(`/clients/${client}/balance`)).balances
   const billing = await get(`/contracts/${contract.id}/billing`)
-  const revenue = (await get("/reports/revenue/clients")).find((row: { client: string }) => row.client === client)
+  const revenue = (await get("/reports/revenue/clients?limit=200")).find(
+    (row: { client: string }) => row.client === client
+  )
   const totals = {
     openMinor: balance?.openMinor ?? 0,
     unusedMinor: balance?.unusedMinor ?? 0,

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import {
-  type CreditContent,
+  contentOf,
   creditInvoice,
   creditNoteAmounts,
   requireCreditable
@@ -55,8 +55,6 @@ const draftOf = (accounts: Accounts, { credit, invoice, note }: CreditTarget): C
   createdAt: at,
   updatedAt: at
 })
-
-const contentOf = ({ full, lines }: CreditNote): CreditContent => (full ? { full } : { full: false, lines })
 
 const creditableOf = ({ credited, taxSets, value }: InvoiceAccount) => ({ invoice: value, taxSets, credited })
 
