@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
-import { runProgram } from "./tool.mjs"
 
 const help = `npm run mutation                      makes small changes (mutants) to the code in src/domain, one at a time, and runs the
                                       tests that need no server; lists the mutants that no test detects, and the score
@@ -18,21 +17,27 @@ npm run mutation -- --sql                   the same with the SQL statements in 
 npm run mutation -- --sql --mutate <files>  only in these files, for example --mutate "src/layers/payments/**/*.ts"
 npm run mutation -- --sql --concurrency 1   with one worker instead of two`
 
-const run = async (args) => {
-  await prepare({ dev: true })
-  const stryker = inProject("node_modules/@stryker-mutator/core/bin/stryker.js")
-  const child = spawn(process.execPath, [stryker, "run", ...args], { cwd: root, stdio: "inherit" })
-  const forward = (signal) => child.kill(signal)
-  process.once("SIGINT", forward).once("SIGTERM", forward)
+const start = (args) => {
+  // A process group of its own: the workers of vitest outlive vitest unless they get the signal too.
+  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit", detached: true })
+  const forward = (signal) => process.kill(-child.pid, signal)
+  // npm may pass on a signal that this process has got as well.
+  process.on("SIGINT", forward).on("SIGTERM", forward)
   child.once("exit", (code) => {
     process.exitCode = code ?? 1
   })
 }
 
+const run = async (args) => {
+  await prepare({ dev: true })
+  if (!args.includes("--sql"))
+    return start([inProject("node_modules/@stryker-mutator/core/bin/stryker.js"), "run", ...args])
+  const { bundle } = await import("./bundle.mjs")
+  const program = inProject("node_modules", ".cache", "sql-mutation", "main.js")
+  await bundle("test/support/mutation/sql/main.ts", program, { runtimeFiles: false })
+  return start([program, ...args.filter((arg) => arg !== "--sql")])
+}
+
 const args = process.argv.slice(2)
-const sql = args.indexOf("--sql")
 if (args.includes("--help")) process.stdout.write(`${help}\n`)
-else if (sql !== -1) {
-  process.argv.splice(2 + sql, 1)
-  await runProgram("sql-mutation", "test/support/mutation/sql/main.ts", { runtimeFiles: false })
-} else await orExplain(run(args))
+else await orExplain(run(args))

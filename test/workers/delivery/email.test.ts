@@ -115,6 +115,18 @@ describe("An EMAIL integration", () => {
     assert.lengthOf(receivedBy(to), 1)
   })
 
+  it("sends what is requested of it, beside others of the tenant", async () => {
+    const { integration, integrations, issue, send, trySend } = await makeFixture()
+    const other = await integrations.mustCreate({ provider: "EMAIL", name: "Other", config: mailConfig(server.port) })
+    const [invoice, to] = [await issue(), [unique("ada")]]
+    for (const { id } of [integration, other]) {
+      const [mail] = await send(invoice, { to, integrationId: id })
+      assert.strictEqual(mail?.integration, id)
+    }
+    const { body } = await trySend(invoice, { to })
+    assert.deepInclude(body.details?.[0], { field: "integrationId", constraint: "required" })
+  })
+
   it("keeps mails while it is paused, and sends them after it is resumed", async () => {
     const { integration, integrations, issue, send, waitFor } = await makeFixture()
     const to = unique("ada")
@@ -219,14 +231,22 @@ describe("An EMAIL integration", () => {
 
   it("without a server of its own sends only to contacts of the client, from the operator", async () => {
     const fixture = await makeFixture({})
-    const to = unique("ada")
+    const [to, ofAnotherClient, ofAnotherTenant] = [unique("ada"), unique("eve"), unique("mallory")]
+    await fixture.addContact(ofAnotherClient, true, await fixture.addClient())
+    await (await makeFixture({})).addContact(ofAnotherTenant, true)
     const invoice = await fixture.issue()
     const none = await fixture.trySend(invoice)
-    assert.deepInclude(none.body.details[0], { field: "to", constraint: "required" })
+    assert.deepInclude(none.body.details?.[0], { field: "to", constraint: "required" })
     await fixture.addContact(to, true)
-    const stranger = await fixture.trySend(invoice, { to: [to], cc: [unique("eve")] })
-    assert.deepInclude(stranger.body.details[0], { field: "cc", constraint: "exists" })
-    await fixture.send(invoice)
+    for (const stranger of [unique("eve"), ofAnotherClient, ofAnotherTenant]) {
+      const { body } = await fixture.trySend(invoice, { to: [to], cc: [stranger] })
+      assert.deepInclude(body.details?.[0], { field: "cc", constraint: "exists" })
+    }
+    const requested = await fixture.send(invoice)
+    assert.deepStrictEqual(
+      requested.map(({ recipient }) => recipient),
+      [to]
+    )
     await fixture.waitFor(invoice, "DELIVERED")
     assert.strictEqual(receivedBy(to)[0]?.from, "operator@service.example")
   })

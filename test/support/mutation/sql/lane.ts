@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import Tinypool from "tinypool"
-import type { ProvidedContext } from "vitest"
+import type { ProvidedContext, RunnerTask } from "vitest"
 import { createVitest, type TestSpecification, type Vite, type Vitest } from "vitest/node"
 import { projectRoot } from "../../../../src/layers/local/ProjectRoot.ts"
 import { common } from "../../../../vitest.config.ts"
@@ -14,6 +14,8 @@ type Servers = Omit<ProvidedContext, "sqlMutant">
 export interface FileResult extends UsedTemplates {
   readonly file: string
   readonly failed: boolean
+  /** The first error of a file that failed. */
+  readonly error: string | undefined
 }
 
 // Loading the packages takes longer than most tests. A worker that is kept has loaded them, and every file that a run does
@@ -44,7 +46,7 @@ class GivenOrder {
   sort = (files: Array<TestSpecification>) => files
 }
 
-const options = {
+const options: Parameters<typeof createVitest>[1] = {
   ...common,
   root: projectRoot,
   config: false,
@@ -57,15 +59,20 @@ const options = {
   maxWorkers: 1,
   bail: 1,
   sequence: { sequencer: GivenOrder }
-} as const
+}
 
 const unused: UsedTemplates = { loaded: [], shared: [], tests: [] }
 
+const firstErrorOf = (task: RunnerTask): string | undefined =>
+  task.result?.errors?.[0]?.message ??
+  ("tasks" in task ? task.tasks.map(firstErrorOf).find((error) => error !== undefined) : undefined)
+
 const resultsOf = (vitest: Vitest, errors: ReadonlyArray<unknown>): ReadonlyArray<FileResult> =>
-  vitest.state.getFiles().map(({ filepath, meta, result }) => ({
-    ...(meta.usedTemplates ?? unused),
-    file: filepath,
-    failed: errors.length > 0 || result?.state === "fail"
+  vitest.state.getFiles().map((file) => ({
+    ...(file.meta.usedTemplates ?? unused),
+    file: file.filepath,
+    failed: errors.length > 0 || file.result?.state === "fail",
+    error: firstErrorOf(file) ?? errors.map(String)[0]
   }))
 
 const filesOf = (templates: ReadonlyArray<SqlTemplate>) => {

@@ -29,7 +29,7 @@ const measure = async (lanes: ReadonlyArray<Lane>, files: ReadonlyArray<string>)
   await spread(lanes, files, async (lane, file) => {
     const [result] = (await lane.run([file], null)) ?? []
     if (result?.failed === false) results.push(result)
-    else print(`${file} fails without a mutant, and is left out`)
+    else print(`${file} fails without a mutant, and is left out: ${result?.error ?? "it does not end"}`)
     print(`… ${++done} of ${files.length} files of tests without a mutant`)
   })
   return makeCoverage(results)
@@ -39,21 +39,15 @@ const run = async () => {
   const mutants = findMutants(values.mutate)
   if (mutants.length === 0) throw new Error(`No statements in ${values.mutate}`)
   const templates = [...new Map(mutants.map(({ template }) => [template.id, template])).values()]
+  const verdicts: Array<Verdict> = []
+  // Also after a signal, when vitest exits. Its own listener, which comes later, lets no other run.
+  process.once("exit", () => verdicts.length > 0 && print(`\n${formatScores(verdicts)}`))
   const { servers, stop } = await startServers()
   const lanes: Array<Lane> = []
   const closeLanes = () => Promise.all(lanes.splice(0).map((lane) => lane.close()))
   const openLanes = async () => {
     for (let n = 0; n < Number(values.concurrency); n++) lanes.push(await openLane(templates, servers))
   }
-
-  const verdicts: Array<Verdict> = []
-  const finish = async () => {
-    if (verdicts.length > 0) print(`\n${formatScores(verdicts)}`)
-    await closeLanes()
-    await stop()
-    process.exit(verdicts.length === mutants.length && scoreOf(verdicts) >= minScore ? 0 : 1)
-  }
-  process.once("SIGINT", finish).once("SIGTERM", finish)
 
   const tryAll = (some: ReadonlyArray<Mutant>, coverage: Coverage) =>
     spread(lanes, some, async (lane, mutant) => {
@@ -75,7 +69,9 @@ const run = async () => {
   renewWorkers()
   await openLanes()
   await tryAll(mutants.filter(coverage.isStatic), coverage)
-  await finish()
+  await closeLanes()
+  await stop()
+  process.exitCode = scoreOf(verdicts) >= minScore ? 0 : 1
 }
 
 await run()
