@@ -159,6 +159,7 @@ describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { time
     await page.click("button:has-text('Void')")
     await page.waitForSelector("dialog .alert:has-text('its page was opened at')")
     assert.strictEqual(await page.locator("dialog button:has-text('Void invoice')").count(), 0)
+    await page.keyboard.press("Escape")
     await goTo(page, `/console/${console.tenant}/invoices/${kept}`)
     await page.click("button:has-text('Void')")
     await page.click("dialog button:has-text('Void invoice')")
