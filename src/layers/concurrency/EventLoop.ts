@@ -46,3 +46,8 @@ export const yieldToEventLoop = Effect.withFiberRuntime<void>((fiber) => {
   const [key = ""] = Context.get(fiber.currentContext, RequestShare).keys
   return waitAs(key)
 })
+
+/** The work on so many rows can take long. Requests do it in turns. */
+export const longWorkRows = 500
+
+export const yieldIfLong = (rows: number) => (rows < longWorkRows ? Effect.void : yieldToEventLoop)

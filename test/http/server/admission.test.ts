@@ -209,7 +209,7 @@ describe("Request admission", () => {
 })
 
 describe("Unfinished request bodies", () => {
-  it("use at most 64 MiB per caller and do not block other callers", async () => {
+  it("use at most 32 MiB per caller and do not block other callers", async () => {
     const service = await startService()
     const tenant = await service.newTenant("slow")
     const other = await service.newTenant("other")
@@ -220,7 +220,7 @@ describe("Unfinished request bodies", () => {
       "content-length": String(1024 * 1024)
     }
     let rejected = 0
-    const slow = Array.from({ length: 66 }, () => {
+    const slow = Array.from({ length: 34 }, () => {
       const sending = request(`${service.url}/api/v1/clients`, { method: "POST", headers, agent: false })
       sending.on("response", () => rejected++)
       sending.on("error", () => {}).write("{")

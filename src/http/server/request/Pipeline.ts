@@ -41,8 +41,8 @@ export interface RequestState {
 
 const emptyBuffer = Buffer.alloc(0)
 
-/** Bytes of bodies in memory, while they arrive and while they wait. */
-const bodyMemoryLimits = { maxPerKey: 64 * 1024 * 1024, max: 256 * 1024 * 1024 }
+/** Bytes of bodies in memory, while they arrive and while they wait. Decoded they take about ten times as much. */
+const bodyMemoryLimits = { maxPerKey: 32 * 1024 * 1024, max: 256 * 1024 * 1024 }
 
 const emptyUpload = { bytes: Stream.empty, size: 0 }
 

@@ -2,7 +2,7 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
-import { yieldToEventLoop } from "../../concurrency/EventLoop.ts"
+import { longWorkRows, yieldToEventLoop } from "../../concurrency/EventLoop.ts"
 import type { ConnectionPool } from "./Pool.ts"
 import { PreparedQuery, type QueryCallback, type StatementNames, type TransactionBoundary } from "./PreparedQuery.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
@@ -18,9 +18,6 @@ export interface DriverQuery {
 const noBoundary: TransactionBoundary = { begins: false, commits: false }
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
-
-/** The work on a result of so many rows can take long. Requests do it in turns. */
-const longResultRows = 500
 
 /** A query for the driver itself. Without values, its text may contain several statements. */
 const toDriverConfig = ({ rowMode, text, values }: DriverQuery) => ({
@@ -84,7 +81,7 @@ export abstract class DriverConnection implements Connection {
           if (result === undefined || cause !== undefined)
             return resume(Effect.fail(new SqlError({ cause, message: "Failed to execute statement" })))
           const value = Effect.succeed(read(result))
-          resume(rowsOf(result).length < longResultRows ? value : Effect.zipRight(yieldToEventLoop, value))
+          resume(rowsOf(result).length < longWorkRows ? value : Effect.zipRight(yieldToEventLoop, value))
         })
       )
     )

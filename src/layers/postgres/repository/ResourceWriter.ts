@@ -8,6 +8,7 @@ import type { ActionOf, ResourceName } from "../../../domain/events/EventCatalog
 import { prefixOf } from "../../../domain/Ids.ts"
 import { applyPatch, type Patch } from "../../../domain/Schemas.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/RequestContext.ts"
+import { yieldIfLong } from "../../concurrency/EventLoop.ts"
 import { commitWith, inTransaction } from "../connection/Transactions.ts"
 import { makeId } from "../IdGenerator.ts"
 import {
@@ -74,6 +75,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
         const { rowJson, json } = encode({ id, createdAt: at, updatedAt: at }, fields, common)
         return { id, row: rowJson, shown: json }
       })
+      yield* yieldIfLong(all.length)
       const items = created.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${created.map(({ row }) => row).join(",")}]`
       const events = recordAll({ tenant, client, at, ...origin, type: eventType("created") }, items)
@@ -133,6 +135,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
         sequence: sequence + 1,
         data: JSON.stringify(value)
       }))
+      yield* yieldIfLong(all.length)
       const origin = yield* currentOrigin
       const at = new Date().toISOString()
       const events = recordAll({ tenant, client, at, ...origin, type: eventType("deleted") }, items)
