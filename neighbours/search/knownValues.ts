@@ -84,15 +84,11 @@ const mebibyte = 1024 * 1024
 export const defaultMaxBodyBytes = mebibyte
 export const maxBodyBytes: Readonly<Record<string, number>> = { "POST /billables": 4 * mebibyte }
 
-/**
- * Operations that refuse the neighbour's requests, with the status: the consent of a provider is missing, or the taxes of
- * the seeded documents, which are looked at nevertheless.
- */
-export const refusals: Readonly<Record<string, number>> = {
-  "GET /invoices/{invoiceId}/xml": 400,
-  "GET /credit-notes/{creditNoteId}/xml": 400,
-  "POST /integrations/{integrationId}/confirm": 400
-}
+/** Operations that refuse all of the neighbour's requests, with the status: the consent of a provider is missing. */
+export const refusals: Readonly<Record<string, number>> = { "POST /integrations/{integrationId}/confirm": 400 }
+
+/** Operations that refuse further requests, with the status, while as many as a resource can have are in progress. */
+export const fullRefusals: Readonly<Record<string, number>> = { "POST /integrations/{integrationId}/redeliver": 400 }
 
 /** Operations besides deletions that one resource allows a few times only. */
 export const limitedPerResource: ReadonlySet<string> = new Set([

@@ -20,9 +20,12 @@ const sum = (entries: ReadonlyArray<readonly [string, number]>) =>
   entries.reduce((total, [, count]) => total + count, 0)
 
 /** Fails a burst of requests that should be legal and are not: it would measure nothing. */
-export const findIllegalRequests = (responses: Responses, refusal: number | undefined): ReadonlyArray<Finding> => {
+export const findIllegalRequests = (
+  responses: Responses,
+  refusals: ReadonlyArray<number | undefined>
+): ReadonlyArray<Finding> => {
   const answered = [...responses].filter(([status]) => /^\d+$/.test(status) && status !== "429" && status !== "503")
-  const legal = answered.filter(([status]) => status.startsWith("2") || status === String(refusal))
+  const legal = answered.filter(([status]) => status.startsWith("2") || refusals.includes(Number(status)))
   const share = sum(legal) / sum(answered)
   return share < minLegalShare
     ? [{ description: `only ${(share * 100).toFixed(0)} % of the requests were legal`, isViolation: true }]

@@ -16,6 +16,14 @@ const insertContracts = (label: string, size: number, client: string) => `
   select ${tenant}, ${id(label)}, ${client}, ${name}, '${text}', 'ACTIVE', 'CHF', 30, ${spread(size)}, now(), 1
   from ${series(size)}`
 
+/** With what an e-invoice needs of both parties. */
+const insertAddresses = (label: string, size: number, client: string) => `
+  insert into addresses (tenant_id, id, client_id, name, address1, country, country_code, city, zip, vat_number,
+    created_at, updated_at, sequence)
+  select ${tenant}, ${id(label)}, ${client}, ${name}, 'Hafenstrasse 12', 'Switzerland', 'CH', 'Basel', '4057',
+    'CHE-123.456.789 MWST', now(), now(), 1
+  from ${series(size)}`
+
 const insertContacts = (label: string, size: number) => `
   insert into contacts (tenant_id, id, client_id, name, created_at, updated_at, sequence)
   select ${tenant}, ${id(label)}, ${clientOf("n % 5000")}, ${name}, now(), now(), 1 from ${series(size)}`
@@ -33,10 +41,8 @@ export const makeClientStatements = (pools: Pools) => {
     insertClients("clnt_large", 1),
     insertClients("clnt_client", sizeOf("client")),
     insertClients("clnt_spare", sizeOf("spareClient")),
-    `insert into addresses (tenant_id, id, client_id, name, address1, country, city, zip, created_at, updated_at, sequence)
-     select ${tenant}, ${id("adr_address")}, ${clientOf("n")}, ${name}, 'Hafenstrasse 12', 'CH', 'Basel', '4057', now(),
-       now(), 1
-     from ${series(sizeOf("address"))}`,
+    insertAddresses("adr_address", sizeOf("address"), clientOf("n")),
+    insertAddresses("adr_own", 1, "null"),
     insertContacts("con_contact", sizeOf("contact")),
     insertContacts("con_spare", sizeOf("spareContact")),
     `insert into emails (tenant_id, id, contact_id, address, created_at, updated_at, sequence)

@@ -4,6 +4,9 @@ import { id, series, setting, sizesOf, spread, tenant, text } from "./sql.ts"
 /** Lines as bench/creditNoteSeed.ts expects them. */
 const line = { quantity: 1.5, amountMinor: 10_000, totalMinor: 15_000 }
 
+/** Terms of the first rate of the neighbour. */
+const vat = { name: "Tax 0", percent: 8.1, category: "S" }
+
 const draftLines = 2
 const largeLines = 4000
 const issuedLines = 3
@@ -15,24 +18,39 @@ interface InvoiceSeed {
   readonly lines: number
   readonly contract: string
   readonly isIssued: boolean
+  /** The tax rates of all lines: none, or the one that an e-invoice needs. */
+  readonly taxRates: ReadonlyArray<string>
 }
 
-const insertInvoices = ({ contract, isIssued, label, lines, size }: InvoiceSeed) => [
-  `insert into invoices (tenant_id, id, contract_id, status, currency_code, subtotal_minor, total_minor, billable_count,
-     created_at, updated_at, sequence, invoice_number, period, place, parties, issued_at, due_at)
+/** The amounts of a seeded invoice, as the service computes them. */
+const listAmounts = ({ lines, taxRates }: InvoiceSeed) => {
+  const netMinor = lines * line.totalMinor
+  if (taxRates.length === 0) return `${netMinor}, 0, ${netMinor}, '[]'::json, '[]'::json`
+  const taxMinor = Math.round((netMinor * vat.percent) / 100)
+  const taxes = JSON.stringify([{ taxRates, ...vat, baseMinor: netMinor, taxMinor }])
+  const taxSets = JSON.stringify([{ taxRates, netMinor, lineCount: lines }])
+  return `${netMinor}, ${taxMinor}, ${netMinor + taxMinor}, '${taxes}'::json, '${taxSets}'::json`
+}
+
+const insertInvoices = (seed: InvoiceSeed) => {
+  const { contract, isIssued, label, lines, size, taxRates } = seed
+  return [
+    `insert into invoices (tenant_id, id, contract_id, status, currency_code, subtotal_minor, tax_minor, total_minor, taxes,
+     tax_sets, billable_count, created_at, updated_at, sequence, invoice_number, period, place, parties, issued_at, due_at)
    select ${tenant}, ${id(`inv_${label}`)}, ${contract}, '${isIssued ? "FINALIZED" : "DRAFT"}', 'CHF',
-     ${lines * line.totalMinor}, ${lines * line.totalMinor}, ${lines}, now(), now(), 1, issued.*
+     ${listAmounts(seed)}, ${lines}, now(), now(), 1, issued.*
    from ${series(size)} left join lateral (
      select 'INV-2026-' || lpad((n + 1)::text, 6, '0'), '2026', n + 1, ${setting("parties")}::json, ${spread(size)},
        ${spread(size)} + interval '30 days'
    ) issued (number, period, place, parties, at, due) on ${isIssued}`,
-  `insert into billables (tenant_id, id, invoice_id, name, description, quantity, amount_minor, currency_code,
-     line_total_minor, reference_type, reference_id, created_at, updated_at, sequence)
+    `insert into billables (tenant_id, id, invoice_id, name, description, quantity, amount_minor, currency_code,
+     line_total_minor, reference_type, reference_id, tax_rates, created_at, updated_at, sequence)
    select ${tenant}, ${id(`bil_${label}`, `n * ${lines} + l`)}, ${id(`inv_${label}`)}, 'Work of day ' || l, '${text}',
-     ${line.quantity}, ${line.amountMinor}, 'CHF', ${line.totalMinor}, 'timesheet', '${label}' || n || '.' || l, now(),
-     now(), 1
+     ${line.quantity}, ${line.amountMinor}, 'CHF', ${line.totalMinor}, 'timesheet', '${label}' || n || '.' || l,
+     '${JSON.stringify(taxRates)}', now(), now(), 1
    from ${series(size)}, generate_series(0, ${lines - 1}) l`
-]
+  ]
+}
 
 const { credited, paid, paidAndCredited, writtenOff } = issuedInvoices
 
@@ -45,16 +63,23 @@ const issuedContract = `case when n < ${credited.from} then ${id("ctr_large", 0)
 export const makeInvoiceStatements = (pools: Pools) => {
   const sizeOf = sizesOf(pools)
   const large = largeIssuedCount + sizeOf("largeDraft")
-  const contract = id("ctr_contract")
+  const draft = { contract: id("ctr_contract"), isIssued: false, taxRates: [] }
   return [
-    ...insertInvoices({ label: "draft", size: sizeOf("draft"), lines: draftLines, contract, isIssued: false }),
-    ...insertInvoices({ label: "large", size: large, lines: largeLines, contract, isIssued: false }),
+    ...insertInvoices({ ...draft, label: "draft", size: sizeOf("draft"), lines: draftLines }),
+    ...insertInvoices({
+      ...draft,
+      label: "large",
+      size: large,
+      lines: largeLines,
+      taxRates: [pools["taxRate"]?.getId(0) ?? ""]
+    }),
     ...insertInvoices({
       label: "issued",
       size: issuedCount,
       lines: issuedLines,
       contract: issuedContract,
-      isIssued: true
+      isIssued: true,
+      taxRates: []
     })
   ]
 }

@@ -15,18 +15,18 @@ describe("findIllegalRequests", () => {
   const responses = (counts: Readonly<Record<string, number>>) => new Map(Object.entries(counts))
 
   it("accepts successes, and rejections because of load", () => {
-    assert.deepStrictEqual(findIllegalRequests(responses({ 200: 9, 404: 1, 429: 500, 503: 500 }), undefined), [])
-    assert.deepStrictEqual(findIllegalRequests(responses({ 429: 500, "no response": 1 }), undefined), [])
+    assert.deepStrictEqual(findIllegalRequests(responses({ 200: 9, 404: 1, 429: 500, 503: 500 }), []), [])
+    assert.deepStrictEqual(findIllegalRequests(responses({ 429: 500, "no response": 1 }), []), [])
   })
 
   it("fails requests that are refused", () => {
-    const [finding] = findIllegalRequests(responses({ 200: 8, 400: 2, 429: 500 }), undefined)
+    const [finding] = findIllegalRequests(responses({ 200: 8, 400: 2, 429: 500 }), [])
     assert.deepStrictEqual(finding, { description: "only 80 % of the requests were legal", isViolation: true })
   })
 
   it("accepts the only refusal that an operation can have", () => {
-    assert.deepStrictEqual(findIllegalRequests(responses({ 400: 10 }), 400), [])
-    assert.lengthOf(findIllegalRequests(responses({ 404: 10 }), 400), 1)
+    assert.deepStrictEqual(findIllegalRequests(responses({ 400: 10 }), [400]), [])
+    assert.lengthOf(findIllegalRequests(responses({ 404: 10 }), [400]), 1)
   })
 })
 
