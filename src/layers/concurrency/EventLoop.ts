@@ -47,7 +47,8 @@ export const yieldToEventLoop = Effect.withFiberRuntime<void>((fiber) => {
   return waitAs(key)
 })
 
-/** The work on so many rows can take long. Requests do it in turns. */
+/** The work on so many rows, or on a text of so many bytes, can take long. Requests do it in turns. */
 export const longWorkRows = 500
+export const longWorkBytes = 64 * 1024
 
 export const yieldIfLong = (rows: number) => (rows < longWorkRows ? Effect.void : yieldToEventLoop)

@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import type { ReportPeriod } from "../../domain/reports/ReportPeriod.ts"
 import {
   type BookedEntry,
   maxStatementEntries,
@@ -10,6 +11,7 @@ import {
   toCurrencyStatements
 } from "../../domain/reports/Statement.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { yieldIfLong } from "../concurrency/EventLoop.ts"
 import { Clients } from "../contracting/Clients.ts"
 import { inSnapshot } from "../postgres/connection/Transactions.ts"
 import { requireExactSums } from "../postgres/ExactSums.ts"
@@ -26,19 +28,26 @@ export class Statements extends Effect.Service<Statements>()("layers/Statements"
       from journal_entries where tenant_id = ${tenant} and client_id = ${client} and booked_at < ${start}
       group by currency_code`
 
+    const load = (id: string, period: ReportPeriod) =>
+      Effect.gen(function* () {
+        const tenant = yield* CurrentTenant
+        const client = yield* clients.get(id)
+        const entries = yield* sql<BookedEntry>`
+          ${selectClientEntries(sql, tenant, id, period)} limit ${maxStatementEntries + 1}`
+        yield* requireStatementLength(entries.length, period)
+        const openings = yield* requireExactSums("from")(loadOpenings(tenant, id, period.start))
+        return { client, entries, openings }
+      }).pipe(inSnapshot(sql))
+
     return {
-      get: (id: string, { period, timeZone }: ResolvedPeriod) =>
-        Effect.gen(function* () {
-          const tenant = yield* CurrentTenant
-          const client = yield* clients.get(id)
-          const entries = yield* sql<BookedEntry>`
-            ${selectClientEntries(sql, tenant, id, period)} limit ${maxStatementEntries + 1}`
-          yield* requireStatementLength(entries.length, period)
-          const openings = yield* requireExactSums("from")(loadOpenings(tenant, id, period.start))
-          const currencies = toCurrencyStatements(openings, entries, timeZone)
-          yield* requireExactBalances(currencies)
-          return { client: client.id, from: period.from, to: period.to, currencies } satisfies Statement
-        }).pipe(inSnapshot(sql))
+      get: Effect.fnUntraced(function* (id: string, { period, timeZone }: ResolvedPeriod) {
+        const { client, entries, openings } = yield* load(id, period)
+        yield* yieldIfLong(entries.length)
+        const currencies = toCurrencyStatements(openings, entries, timeZone)
+        yield* yieldIfLong(entries.length)
+        yield* requireExactBalances(currencies)
+        return { client: client.id, from: period.from, to: period.to, currencies } satisfies Statement
+      })
     }
   }).pipe(withSpans("Statements"))
 }) {}

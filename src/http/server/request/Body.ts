@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
 import { PayloadTooLarge, UnsupportedMediaType, type ValidationError, validationError } from "../../../domain/Errors.ts"
-import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
+import { longWorkBytes, yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
 import { measureJson } from "./JsonStructure.ts"
 
 /** How much of an oversized body is read and discarded: a client that is still sending cannot read its response. */
@@ -125,9 +125,6 @@ const canExceedLimits = (bytes: Buffer) => {
   return levels > maxStructure.depth
 }
 
-/** From this size on, parsing yields to other requests before and after. */
-const largeBytes = 64 * 1024
-
 const parse = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
 
 /** Parses a JSON body, within limits on its size and depth. */
@@ -145,6 +142,6 @@ export const parseJsonBody = (request: IncomingMessage, bytes: Buffer) =>
       if (values > maxStructure.values) return Effect.fail(tooManyValues)
     }
     const text = bytes.toString("utf8")
-    if (bytes.length < largeBytes) return parse(text)
+    if (bytes.length < longWorkBytes) return parse(text)
     return yieldToEventLoop.pipe(Effect.zipRight(parse(text)), Effect.zipLeft(yieldToEventLoop))
   })

@@ -51,7 +51,7 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedStatements
         })
       )
-      .annotate(CsvForm, csvRows(Statement, statementCsvFields, toStatementRows))
+      .annotate(CsvForm, csvRows(statementCsvFields, toStatementRows))
   )
   .add(
     HttpApiEndpoint.get("statementPdf", "/clients/:clientId/statement/pdf")
