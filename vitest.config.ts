@@ -14,7 +14,7 @@ export const quick = [
   "test/packaging/{compose,dockerfile,kubernetes,packages,systemd}.test.ts",
   "test/scripts/*.test.ts",
   "test/bench/ratio.test.ts",
-  "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck,startPage,pageHtml}.test.ts",
+  "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck,startPage,pageHtml,unavailableLog}.test.ts",
   "test/layers/{concurrency,config,secrets}/*.test.ts",
   "test/layers/auth/{coalescer,signInCodes,tokenCache}.test.ts",
   "test/layers/nats/throttle.test.ts",

@@ -119,6 +119,16 @@ export class ServiceUnavailable extends Schema.Class<ServiceUnavailable>("Servic
   })
 ) {}
 
+/** A 503 with its reason. The log tells it, the response does not. */
+export class Unavailable extends ServiceUnavailable {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super()
+    this.reason = reason
+  }
+}
+
 export const ApiError = Schema.Union(
   ValidationError,
   Unauthorized,

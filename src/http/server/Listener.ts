@@ -14,6 +14,7 @@ import { PagedList, StreamedBody } from "./response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "./response/HttpResponse.ts"
 import { makeRejectionDelay, makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
 import { writeList, writeResponse, writeStream } from "./response/ResponseWriter.ts"
+import { makeUnavailableLog } from "./response/UnavailableLog.ts"
 import { toWireError } from "./response/WireErrors.ts"
 
 const exposedHeaders =
@@ -217,6 +218,7 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
     const findRoute = makeRouter(served, pipeline, anonymous)
     const addCorsHeaders = makeCors(CORS_ORIGINS)
     const delayRejection = makeRejectionDelay()
+    const logUnavailable = makeUnavailableLog()
     // Every request would copy the surrounding context to add its own services, and needs nothing of it but its share of
     // the connections. The runtime's fiber metrics are not exported, so counting fibers is switched off.
     const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
@@ -295,6 +297,7 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
         Effect.flatMap(work, respond).pipe(
           Effect.catchAllCause((cause) =>
             toWireError(cause).pipe(
+              Effect.tap(logUnavailable),
               Effect.annotateLogs(logAnnotations(call, target, requestId)),
               Effect.tap(({ _tag }) => (_tag === "TooManyRequests" ? waitForRejection : Effect.void)),
               Effect.map(target.toErrorResponse ?? errorResponse),

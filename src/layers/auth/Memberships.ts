@@ -5,7 +5,7 @@ import { type CurrentMember, callerKey, type Principal } from "../../domain/tena
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
-import { toRequestError } from "../concurrency/RequestRejection.ts"
+import { makeToRequestError } from "../concurrency/RequestRejection.ts"
 import { makeCoalescer } from "./Coalescer.ts"
 
 type Member = CurrentMember["Type"]
@@ -28,7 +28,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const coalesce = makeCoalescer<Member | undefined, ServiceUnavailable | TooManyRequests>()
-    const lookUps = makeFairSemaphore(lookUpLimits, toRequestError)
+    const lookUps = makeFairSemaphore(lookUpLimits, makeToRequestError("members"))
 
     const loadMember = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>
       sql<Member>`

@@ -16,7 +16,7 @@ import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { SignedUrls } from "../blobs/SignedUrls.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
-import { toRequestError } from "../concurrency/RequestRejection.ts"
+import { makeToRequestError } from "../concurrency/RequestRejection.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
@@ -126,7 +126,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           return Either.left(replacedMessage)
         })
       )
-    const verifications = makeFairSemaphore(verificationLimits, toRequestError)
+    const verifications = makeFairSemaphore(verificationLimits, makeToRequestError("images"))
 
     /** Saves the verification, unless a concurrent request has saved one or replaced the bytes. */
     const saveVerification = Effect.fnUntraced(function* (id: string, digest: string, verification: Verification) {

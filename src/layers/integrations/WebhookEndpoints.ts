@@ -5,7 +5,7 @@ import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { type FairSemaphoreLimits, standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
-import { toRequestError } from "../concurrency/RequestRejection.ts"
+import { makeToRequestError } from "../concurrency/RequestRejection.ts"
 import { Settings } from "../config/Settings.ts"
 import { deleteUpTo } from "../postgres/Batches.ts"
 import { associatedData } from "../secrets/SealedColumns.ts"
@@ -41,7 +41,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
     const { PUBLIC_URL = "" } = yield* Settings
-    const lookupSemaphore = makeFairSemaphore(lookupLimits, toRequestError)
+    const lookupSemaphore = makeFairSemaphore(lookupLimits, makeToRequestError("webhook URLs"))
 
     const prepareEndpoint = Effect.fnUntraced(function* (integration: string) {
       const tenant = yield* CurrentTenant

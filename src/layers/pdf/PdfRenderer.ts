@@ -1,9 +1,9 @@
 import { Duration, Effect } from "effect"
-import { ServiceUnavailable } from "../../domain/Errors.ts"
+import { Unavailable } from "../../domain/Errors.ts"
 import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
 import type { StatementDocument } from "../../domain/reports/StatementDocument.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
-import { toRequestError } from "../concurrency/RequestRejection.ts"
+import { makeToRequestError } from "../concurrency/RequestRejection.ts"
 import type { EInvoiceDocument } from "./EInvoiceEncoding.ts"
 import { type PdfDocument, rowCountOf } from "./PdfDocument.ts"
 import { makeRenderThread } from "./RenderThread.ts"
@@ -60,8 +60,8 @@ export const defaultRenderLimits: RenderLimits = {
 /** Tenants and callers take turns at loading and at rendering. */
 const makeLane = (program: URL, { maxLines, maxRows, ...loadLimits }: LaneLimits, limits: RenderLimits) => {
   const thread = makeRenderThread(program)
-  const loads = makeFairSemaphore({ ...limits, ...loadLimits }, toRequestError)
-  const turns = makeFairSemaphore({ ...limits, permits: 1, maxPerKey: 1 }, toRequestError)
+  const loads = makeFairSemaphore({ ...limits, ...loadLimits }, makeToRequestError("documents to load"))
+  const turns = makeFairSemaphore({ ...limits, permits: 1, maxPerKey: 1 }, makeToRequestError("documents to render"))
 
   return {
     maxLines,
@@ -71,7 +71,7 @@ const makeLane = (program: URL, { maxLines, maxRows, ...loadLimits }: LaneLimits
       const timeoutForRows = Duration.times(limits.renderTimeoutPerRow, rows)
       const rendering = Effect.timeoutFail(thread.render(document), {
         duration: Duration.sum(limits.renderTimeout, timeoutForRows),
-        onTimeout: () => new ServiceUnavailable()
+        onTimeout: () => new Unavailable("a document takes too long to render")
       })
       return turns.withPermit(keys, rendering)
     }

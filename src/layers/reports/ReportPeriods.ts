@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schedule } from "effect"
-import { ServiceUnavailable } from "../../domain/Errors.ts"
+import { Unavailable } from "../../domain/Errors.ts"
 import {
   passedBoundary,
   type ReportClock,
@@ -42,7 +42,10 @@ export class ReportPeriods extends Effect.Service<ReportPeriods>()("layers/Repor
     const waitForWriters = (before: string) =>
       Effect.orDie(hasWriters(before)).pipe(
         Effect.repeat({ while: (found) => found, schedule: Schedule.spaced("50 millis") }),
-        Effect.timeoutFail({ duration: timeout, onTimeout: () => new ServiceUnavailable() })
+        Effect.timeoutFail({
+          duration: timeout,
+          onTimeout: () => new Unavailable("a transaction still writes into the period of a report")
+        })
       )
 
     const settle = (period: ReportPeriod, { now, timeZone }: ReportClock) => {

@@ -186,6 +186,7 @@ describe("Request admission", () => {
     await untilQueued(queued.length)
     await untilStanding()
     assertUnavailable(await read(newcomer))
+    assert.isDefined(service.logs.find((line) => line.includes("the queue is full: database")))
     assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
     assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
     await gate.open()

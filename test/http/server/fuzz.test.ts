@@ -13,7 +13,6 @@ import { type Service, startService } from "../../support/servers/service.ts"
 const requests = 10_000
 const concurrency = 16
 /** Requests refer to the newest identifiers of each kind only. */
-const maxRetries = 3
 const maxRecent = 40
 /** Tenants at the start, each with one of every resource. */
 const tenants = 12
@@ -101,25 +100,18 @@ describe("A random request", () => {
     const token = tokenFor(caller)
     const address = addressOf(operation, (name) => encodeURIComponent(ids.get(name) ?? ""))
     const path = query === "" ? address : `${address}?${query}`
-    const send = () =>
-      sendRaw(service.url, {
-        agent,
-        method: operation.method,
-        path,
-        headers: {
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...(tenantId === undefined ? {} : { "tenant-id": tenantId }),
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers
-        },
-        ...(body === undefined ? {} : { body })
-      })
-    let response = await send()
-    // On a busy host a request can wait too long for its turn. A 503 that is a fault comes again.
-    for (let n = 0; n < maxRetries && response.status === 503; n++) {
-      await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))))
-      response = await send()
-    }
+    const response = await sendRaw(service.url, {
+      agent,
+      method: operation.method,
+      path,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(tenantId === undefined ? {} : { "tenant-id": tenantId }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body })
+    })
     const { headers: received, status, text } = response
     service.assertConforms({ method: operation.method, path, status, contentType: received.get("content-type"), text })
     assert.notInclude([500, 503], status)

@@ -1,6 +1,6 @@
 import { Effect, Either, Fiber, ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { ServiceUnavailable } from "../../../src/domain/Errors.ts"
+import { Unavailable } from "../../../src/domain/Errors.ts"
 import { ReportPeriods } from "../../../src/layers/reports/ReportPeriods.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { migratedDatabase, openPool } from "../../support/servers/database.ts"
@@ -69,7 +69,7 @@ describe("A report of a period that has just ended", () => {
 
   it("is unavailable when a writer does not end", async () => {
     const writer = await begin(writing)
-    assert.deepStrictEqual(await runtime.runPromise(waitFor(writer.after)), Either.left(new ServiceUnavailable()))
+    assert.deepStrictEqual(await runtime.runPromise(waitFor(writer.after)), Either.left(new Unavailable("a transaction still writes into the period of a report")))
     await writer.end("rollback")
   })
 })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
 import type { PermitRejection } from "../../../layers/concurrency/FairQueues.ts"
-import { toRequestError } from "../../../layers/concurrency/RequestRejection.ts"
+import { makeToRequestError } from "../../../layers/concurrency/RequestRejection.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
 /** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */
@@ -73,10 +73,13 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
     }
     return {
       countRejection,
-      /** Counts a rejection and returns its error. `keyedReason` is the reason if the limit is one per key. */
-      reject: (rejection: PermitRejection, keyedReason: KeyedReason = "queue") => {
-        countRejection(reasonOf(rejection, keyedReason))
-        return toRequestError(rejection)
+      /** Counts rejections and returns their errors. `keyedReason` is the reason if the limit is one per key. */
+      makeReject: (queue: string, keyedReason: KeyedReason = "queue") => {
+        const toRequestError = makeToRequestError(queue)
+        return (rejection: PermitRejection) => {
+          countRejection(reasonOf(rejection, keyedReason))
+          return toRequestError(rejection)
+        }
       },
       registerQueue: (name: string, queue: ObservedQueue) => void queues.set(name, queue),
       requestsInFlight: () => requestsInFlight,

@@ -112,26 +112,25 @@ export const makeAdmission = Effect.gen(function* () {
     standing: standingRequests,
     timeout: queueTimeout
   }
-  const makeSemaphore = (limits: Pick<FairSemaphoreLimits, "permits" | "maxPerKey">) =>
-    makeFairSemaphore({ ...limits, ...queueLimits }, (rejection) => metrics.reject(rejection))
+  const makeSemaphore = (queue: string, limits: Pick<FairSemaphoreLimits, "permits" | "maxPerKey">) => {
+    const semaphore = makeFairSemaphore({ ...limits, ...queueLimits }, metrics.makeReject(queue))
+    metrics.registerQueue(queue, semaphore)
+    return semaphore
+  }
   const maxPerKey = maxPermitsPerKey(DATABASE_POOL)
-  const database = makeSemaphore({
+  const database = makeSemaphore("database", {
     permits: requestsPerConnection * DATABASE_POOL,
     maxPerKey: requestsPerConnection * maxPerKey
   })
-  const pages = makeSemaphore(pageLimits(DATABASE_POOL))
-  const external = makeSemaphore(externalLimits)
-  const externalInTransaction = makeSemaphore(externalTransactionLimits(DATABASE_POOL))
-  const uploads = makeSemaphore(uploadLimits)
+  const pages = makeSemaphore("lists", pageLimits(DATABASE_POOL))
+  const external = makeSemaphore("external", externalLimits)
+  const externalInTransaction = makeSemaphore("external in transactions", externalTransactionLimits(DATABASE_POOL))
+  const uploads = makeSemaphore("uploads", uploadLimits)
   const arrivals = new Arrivals()
   const makeRateLimit = (name: string, quota: number | undefined) =>
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRateLimit = makeRateLimit("caller", rates.RATE_LIMIT_PER_CALLER)
   const tenantRateLimit = makeRateLimit("tenant", rates.RATE_LIMIT_PER_TENANT)
-  metrics.registerQueue("database", database)
-  metrics.registerQueue("lists", pages)
-  metrics.registerQueue("external", external)
-  metrics.registerQueue("uploads", uploads)
 
   const reject = (reason: "rate" | "queue") => {
     metrics.countRejection(reason)

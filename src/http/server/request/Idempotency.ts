@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schema } from "effect"
-import { type ApiError, Conflict, fieldError, ServiceUnavailable } from "../../../domain/Errors.ts"
+import { type ApiError, Conflict, fieldError, Unavailable } from "../../../domain/Errors.ts"
 import { inTransaction } from "../../../layers/postgres/connection/Transactions.ts"
 import { type IdempotencyKeyScope, IdempotencyKeys } from "../../../layers/tenancy/IdempotencyKeys.ts"
 import { idempotencyKeyPattern } from "../../api/Idempotency.ts"
@@ -66,7 +66,8 @@ export const makeIdempotency = Effect.gen(function* () {
         return { status, headers, body } satisfies HttpResponse
       }
       const stored = yield* keys.findResponse(scope)
-      if (stored === undefined) return yield* Effect.fail(new ServiceUnavailable())
+      if (stored === undefined)
+        return yield* Effect.fail(new Unavailable("the response to an Idempotency-Key was removed"))
       if (!stored.fingerprint.equals(fingerprint)) return yield* Effect.fail(keyReused)
       return toReplay(decodeStored(stored.answer))
     }).pipe(inTransaction(sql))

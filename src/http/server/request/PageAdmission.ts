@@ -29,7 +29,7 @@ export const makePageAdmission = Effect.gen(function* () {
       standing: standingRequests,
       timeout: queueTimeout
     },
-    (rejection) => metrics.reject(rejection)
+    metrics.makeReject("pages")
   )
   metrics.registerQueue("pages", semaphore)
 

@@ -86,6 +86,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
   const metrics = yield* RequestMetrics
   const tokens = yield* TokenVerifier
   const bodyBudget = new KeyedBudget(bodyMemoryLimits)
+  const rejectBody = metrics.makeReject("memory of bodies", "memory")
   const { wake } = yield* Broker
 
   const runHandler = Effect.fnUntraced(function* (
@@ -127,7 +128,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
       const size = maxSizeOf(request, maxBodyBytes)
       const full = bodyBudget.rejectionFor(keys, size)
-      if (full !== undefined) return Effect.fail(metrics.reject(full, "memory"))
+      if (full !== undefined) return Effect.fail(rejectBody(full))
       bodyBudget.acquire(keys, size)
       onEnd(() => bodyBudget.release(keys, size))
       return Effect.flatMap(readBody(request, maxBodyBytes), work)

@@ -53,11 +53,17 @@ export const makeRejectionDelay = (delayMs = rejectionDelayMs, maxDelayed = maxD
 }
 
 /** Limits the memory of responses while clients read them. */
-export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
+export const makeResponseLimits = Effect.map(RequestMetrics, ({ makeReject }) => {
   const unreadOfCallers = new KeyedBudget(unreadLimits)
   const unreadOfAddresses = new KeyedBudget(anonymousUnreadLimits)
   const unreadOf = ([key = ""]: ReadonlyArray<string>) => (isAddressKey(key) ? unreadOfAddresses : unreadOfCallers)
-  const turns = makeFairSemaphore(exportTurns, (rejection) => reject(rejection, "exports"))
+  const rejectUnread = makeReject("unread responses", "unread")
+  const rejections = {
+    lists: makeReject("lists in progress", "lists"),
+    files: makeReject("files in progress", "files"),
+    exports: makeReject("exports in progress", "exports")
+  }
+  const turns = makeFairSemaphore(exportTurns, rejections.exports)
   const budgets = {
     lists: new KeyedBudget(listLimits),
     files: new KeyedBudget(fileLimits),
@@ -68,13 +74,13 @@ export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
     /** Returns the error if clients of these keys have too many unread bytes. */
     checkUnread: (keys: ReadonlyArray<string>) => {
       const full = unreadOf(keys).rejectionFor(keys, 1)
-      return full === undefined ? undefined : reject(full, "unread")
+      return full === undefined ? undefined : rejectUnread(full)
     },
 
     /** Returns the error if another response of this kind would be rejected when its first bytes are ready. */
     checkLimited: (kind: keyof typeof budgets, keys: ReadonlyArray<string>) => {
       const full = budgets[kind].rejectionFor(keys, 1)
-      return full === undefined ? undefined : reject(full, kind)
+      return full === undefined ? undefined : rejections[kind](full)
     },
 
     /** Counts the unread bytes of an ended response until the connection closes or has sent them. */
@@ -102,7 +108,7 @@ export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
       Effect.suspend((): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable> => {
         const budget = budgets[kind]
         const full = budget.rejectionFor(keys, 1)
-        if (full !== undefined) return Effect.fail(reject(full, kind))
+        if (full !== undefined) return Effect.fail(rejections[kind](full))
         budget.acquire(keys, 1)
         return Effect.ensuring(
           write,
