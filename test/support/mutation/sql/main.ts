@@ -74,4 +74,8 @@ const run = async () => {
   process.exitCode = scoreOf(verdicts) >= minScore ? 0 : 1
 }
 
-await run()
+// The listener of vitest for the end of the process would keep Node.js from printing the error.
+await run().catch((error: unknown) => {
+  print(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  process.exitCode = 1
+})
