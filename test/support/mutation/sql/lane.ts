@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
+import { inspect } from "node:util"
 import Tinypool from "tinypool"
 import type { ProvidedContext, RunnerTask } from "vitest"
 import { createVitest, type TestSpecification, type Vite, type Vitest } from "vitest/node"
@@ -72,7 +73,7 @@ const resultsOf = (vitest: Vitest, errors: ReadonlyArray<unknown>): ReadonlyArra
     ...(file.meta.usedTemplates ?? unused),
     file: file.filepath,
     failed: errors.length > 0 || file.result?.state === "fail",
-    error: firstErrorOf(file) ?? errors.map(String)[0]
+    error: firstErrorOf(file) ?? errors.map((error) => inspect(error))[0]
   }))
 
 const filesOf = (templates: ReadonlyArray<SqlTemplate>) => {

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util"
+import { inspect, parseArgs } from "node:util"
 import { findMutants, type Mutant } from "./findMutants.ts"
 import { type FileResult, type Lane, openLane, renewWorkers, startServers } from "./lane.ts"
 import { describeVerdict, formatScores, scoreOf, type Verdict } from "./report.ts"
@@ -76,6 +76,6 @@ const run = async () => {
 
 // The listener of vitest for the end of the process would keep Node.js from printing the error.
 await run().catch((error: unknown) => {
-  print(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  process.exitCode = 1
+  print(inspect(error))
+  process.exit(1)
 })
