@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync"
 import type pg from "pg"
-import { assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it, vi } from "vitest"
 import { maxStatementEntries } from "../../../src/domain/reports/Statement.ts"
 import { addDays, localDateOf, startOfLocalDay } from "../../../src/domain/TimeZone.ts"
 import { assertValidationError } from "../../support/assertions/failures.ts"
@@ -24,6 +24,22 @@ const insertPayments = (pool: pg.Pool, { client, tenant }: Payer, from: string, 
       [tenant, client, from, count]
     )
   )
+
+/** Counts how often work lets the event loop go on. */
+const countTurns = () => {
+  let turns = 0
+  const original = setImmediate
+  const spy = vi.spyOn(globalThis, "setImmediate").mockImplementation((callback, ...args) => {
+    if (new Error().stack?.includes("EventLoop.ts")) turns++
+    return original(callback, ...args)
+  })
+  return {
+    stop: () => {
+      spy.mockRestore()
+      return turns
+    }
+  }
+}
 
 describe("Requests for reports", () => {
   const fixture = useFixture(startServiceWithPool)
@@ -87,6 +103,16 @@ describe("Requests for reports", () => {
         ["EUR", "CLOSING", "", "300"]
       ]
     )
+  })
+
+  it("work on a long statement in turns with other requests, between all steps", async () => {
+    const payer = await newPayer()
+    await insertPayments(fixture().pool, payer, "2024-02-01T00:00:00Z", 1000)
+    const path = `/clients/${payer.client}/statement?from=2024-02-01&to=2024-02-29`
+    const turns = countTurns()
+    await download(payer, path, "text/csv")
+    // After reading the rows, before and after computing the balances, and after encoding them.
+    assert.strictEqual(turns.stop(), 4)
   })
 
   it("get a statement as PDF, short or of many pages", { timeout: 120_000 }, async () => {
