@@ -57,6 +57,11 @@ export const issuedInvoices = {
 const makeIssuedRange = (prefix: string, part: "open" | "writtenOff" | "paid") =>
   makeRange(prefix, "issued", issuedInvoices[part].size, issuedInvoices[part].from)
 
+/** Drafts, and how many of them requests use only by their lines. */
+export const draftCount = 8000
+const billedDrafts = 2000
+export const draftLines = 2
+
 /** How many of the large drafts are finalized before the search. */
 export const largeIssuedCount = 16
 
@@ -86,15 +91,15 @@ export const makePools = (created: CreatedIds) => ({
   contract: makeRange("ctr", "contract", 15_000),
   spareContract: makeRange("ctr", "spare", 5000),
   project: makeRange("prj", "project", 30_000),
-  draft: makeRange("inv", "draft", 8000),
+  draft: makeRange("inv", "draft", draftCount - billedDrafts),
   largeIssued: makeRange("inv", "large", largeIssuedCount),
   largeDraft: makeRange("inv", "large", 32, largeIssuedCount),
   /** These are of the large contract. */
   issued: makeIssuedRange("inv", "open"),
   writtenOff: makeIssuedRange("inv", "writtenOff"),
   paid: makeIssuedRange("inv", "paid"),
-  /** Lines of the drafts. */
-  billable: makeRange("bil", "draft", 16_000),
+  /** Lines of further drafts, which no request deletes. */
+  billable: makeRange("bil", "draft", billedDrafts * draftLines, (draftCount - billedDrafts) * draftLines),
   issue: { ...makeRange("iss", "issue", 40_000), within: atJira },
   inbound: { ...makeRange("whk", "inbound", 30_000), within: atJira },
   payment: makeRange("pay", "open", 6000),

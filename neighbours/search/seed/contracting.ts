@@ -46,7 +46,7 @@ export const makeClientStatements = (pools: Pools) => {
     insertContacts("con_contact", sizeOf("contact")),
     insertContacts("con_spare", sizeOf("spareContact")),
     `insert into emails (tenant_id, id, contact_id, address, created_at, updated_at, sequence)
-     select ${tenant}, ${id("eml_email")}, ${id("con_contact", "n / 2")}, 'n' || n || '@example.com', now(), now(), 1
+     select ${tenant}, ${id("eml_email")}, ${id("con_contact", `n % ${sizeOf("contact")}`)}, 'n' || n || '@example.com', now(), now(), 1
      from ${series(sizeOf("email"))}`,
     insertContracts("ctr_large", 1, id("clnt_large")),
     insertContracts("ctr_contract", sizeOf("contract"), clientOf("n")),

@@ -1,4 +1,4 @@
-import { issuedInvoices, largeIssuedCount, type Pools } from "../pools.ts"
+import { draftCount, draftLines, issuedInvoices, largeIssuedCount, type Pools } from "../pools.ts"
 import { id, series, setting, sizesOf, spread, tenant, text } from "./sql.ts"
 
 /** Lines as bench/creditNoteSeed.ts expects them. */
@@ -7,7 +7,6 @@ const line = { quantity: 1.5, amountMinor: 10_000, totalMinor: 15_000 }
 /** Terms of the first rate of the neighbour. */
 const vat = { name: "Tax 0", percent: 8.1, category: "S" }
 
-const draftLines = 2
 const largeLines = 4000
 const issuedLines = 3
 const issuedCount = issuedInvoices.paid.from + issuedInvoices.paid.size
@@ -65,7 +64,7 @@ export const makeInvoiceStatements = (pools: Pools) => {
   const large = largeIssuedCount + sizeOf("largeDraft")
   const draft = { contract: id("ctr_contract"), isIssued: false, taxRates: [] }
   return [
-    ...insertInvoices({ ...draft, label: "draft", size: sizeOf("draft"), lines: draftLines }),
+    ...insertInvoices({ ...draft, label: "draft", size: draftCount, lines: draftLines }),
     ...insertInvoices({
       ...draft,
       label: "large",

@@ -360,16 +360,22 @@ export class FairQueues {
     if (usage.isStanding && usage.queued > max) this.#cut(usage, usage.queued - max)
   }
 
-  /** Rejects the last work of the longest queues of a key, or of all keys. */
+  /**
+   * Rejects the oldest work of the longest queues of a key, or of all keys: what is left has waited least, and is served
+   * soon (CoDel drops at the head, too).
+   */
   #cut(usage: KeyUsage, excess: number) {
     const isAll = usage === this.#all
-    const tickets: Array<readonly [place: number, ticket: Ticket]> = []
+    const places: Array<readonly [place: number, tickets: Array<Ticket>]> = []
     for (const queue of this.#queues.values()) {
       if (!isAll && !queue.usages.includes(usage)) continue
-      let place = 0
-      for (const ticket of queue) if (!ticket.isUnbounded) tickets.push([place++, ticket])
+      const tickets = [...queue].filter(({ isUnbounded }) => !isUnbounded)
+      for (const place of tickets.keys()) places.push([place, tickets])
     }
-    const lastFirst = tickets.sort(([one], [other]) => other - one).slice(0, excess)
-    for (const [, ticket] of lastFirst) this.#evict(ticket, isAll ? queueFull.all : queueFull.key)
+    const longestFirst = places.sort(([one], [other]) => other - one).slice(0, excess)
+    for (const [, tickets] of longestFirst) {
+      const oldest = tickets.shift()
+      if (oldest !== undefined) this.#evict(oldest, isAll ? queueFull.all : queueFull.key)
+    }
   }
 }

@@ -291,7 +291,7 @@ describe("A queue of makeFairSemaphore with `standing`", () => {
     for (const { fiber } of burst) assert.isTrue(Either.isRight(await resultOf(fiber)))
   })
 
-  it("is cut to its maximum from the end when its work has waited too long for a second", async () => {
+  it("loses its oldest work beyond its maximum when work has waited too long for a second", async () => {
     const { burst, semaphore, start, started } = makeBurst(30)
     await pass(1050)
     assert.strictEqual(semaphore.queued(), 29)
@@ -299,10 +299,10 @@ describe("A queue of makeFairSemaphore with `standing`", () => {
     await pass(100)
     assert.deepStrictEqual(
       waitingOf(burst).map(({ name }) => name),
-      burst.slice(0, 9).map(({ name }) => name)
+      [burst.at(0), ...burst.slice(-8)].map((job) => job?.name)
     )
     assert.isTrue(semaphore.isQueueFull("burst"))
-    const cut = await resultOf(burst.at(-1)?.fiber ?? assert.fail())
+    const cut = await resultOf(burst.at(1)?.fiber ?? assert.fail())
     assert.deepInclude(Either.isLeft(cut) ? cut.left : {}, { _tag: "QueueFull", scope: "key" })
     const rejected = await resultOf(start("burst").fiber)
     assert.deepInclude(Either.isLeft(rejected) ? rejected.left : {}, { _tag: "QueueFull", scope: "key" })
@@ -335,7 +335,7 @@ describe("A queue of makeFairSemaphore with `standing`", () => {
     assert.strictEqual(semaphore.queued(), 12)
     assert.isTrue(semaphore.isStanding())
     assert.deepStrictEqual([waitingOf(burst).length, waitingOf(others).length], [3, 10])
-    const cut = await resultOf(burst.at(-1)?.fiber ?? assert.fail())
+    const cut = await resultOf(burst.at(1)?.fiber ?? assert.fail())
     assert.deepInclude(Either.isLeft(cut) ? cut.left : {}, { _tag: "QueueFull", scope: "all" })
   })
 
