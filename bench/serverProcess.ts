@@ -67,7 +67,11 @@ export const startServer = (program: ServerProgram) =>
   Effect.gen(function* () {
     const child = yield* Effect.acquireRelease(spawnProgram(program), stopProcess)
     yield* Effect.raceFirst(waitUntilApiReady(program.baseUrl, program.logFile), failOnExit(child, program))
-    return { ...makeProcessStats(child, program), baseUrl: program.baseUrl }
+    return {
+      ...makeProcessStats(child, program),
+      baseUrl: program.baseUrl,
+      lastLogLines: () => lastLines(program.logFile)
+    }
   })
 
 export type Server = Effect.Effect.Success<ReturnType<typeof startServer>>

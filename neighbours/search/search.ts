@@ -141,7 +141,11 @@ const searchOperation = (stage: Stage, operation: Operation) =>
       )
     )
   }).pipe(
-    Effect.catchAllDefect((error) => Effect.succeed([makeFailure(operation.name, getMessage(error))])),
+    Effect.catchAllDefect((error) =>
+      Effect.as(printLine(`  The api's last lines:\n${stage.api.lastLogLines()}`), [
+        makeFailure(operation.name, getMessage(error))
+      ])
+    ),
     Effect.tap((results) =>
       Effect.forEach(results, ({ findings }) =>
         Effect.forEach(findings, ({ description }) => printLine(`  ${description}`))
