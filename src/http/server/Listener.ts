@@ -183,11 +183,11 @@ const isSmall = ({ body }: HttpResponse) =>
 /** Runs requests whose senders nobody knows, unless their address has too many unread bytes. */
 const makeAnonymousRunner = (clientAddress: (request: IncomingMessage) => string, { checkUnread }: ResponseLimits) => {
   const addKeys = (call: RequestState) => {
-    call.keys = [addressKey(clientAddress(call.request))]
+    call.share.keys = [addressKey(clientAddress(call.request))]
   }
   const requireRead = <A>(call: RequestState, work: Effect.Effect<A, ApiError>) =>
     Effect.suspend(() => {
-      const rejection = checkUnread(call.keys)
+      const rejection = checkUnread(call.share.keys)
       return rejection === undefined ? work : Effect.fail(rejection)
     })
   return {
@@ -224,7 +224,7 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
     const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
     const runFork = <A, E>(call: RequestState, effect: Effect.Effect<A, E>) =>
       Runtime.runFork(
-        Runtime.updateContext(runtime, () => Context.make(RequestShare, call)),
+        Runtime.updateContext(runtime, () => Context.make(RequestShare, call.share)),
         effect
       )
 
@@ -244,7 +244,7 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
         params,
         responseHeaders,
         identity: undefined,
-        keys: [],
+        share: { keys: [] },
         onAdmission: undefined,
         onEnd
       }
@@ -272,9 +272,9 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
         const { body, status } = result
         const writeHead = () => writeResponse(response, result, responseHeaders)
         if (body instanceof StreamedBody && request.method !== "HEAD") {
-          const takeTurn = responseLimits.turnOf(body.kind, call.keys)
+          const takeTurn = responseLimits.turnOf(body.kind, call.share.keys)
           const writing = writeStream(response, body, writeHead, takeTurn)
-          return Effect.flatMap(responseLimits.writeLimited(body.kind, call.keys, writing), () => finish(status))
+          return Effect.flatMap(responseLimits.writeLimited(body.kind, call.share.keys, writing), () => finish(status))
         }
         if (body instanceof PagedList && request.method !== "HEAD") {
           const writing = Effect.suspend(() => {
@@ -282,11 +282,11 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
             return writeList(response, body)
           })
           return responseLimits
-            .writeLimited("lists", call.keys, Effect.catchAllCause(writing, logCutOff))
+            .writeLimited("lists", call.share.keys, Effect.catchAllCause(writing, logCutOff))
             .pipe(Effect.flatMap(() => finish(status)))
         }
         writeHead()
-        responseLimits.trackUnread(response, call.keys)
+        responseLimits.trackUnread(response, call.share.keys)
         return finish(status)
       }
       const waitForRejection = Effect.async<void>((resume) => {

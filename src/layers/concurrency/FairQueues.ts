@@ -98,16 +98,24 @@ class KeyQueue {
     this.last = ticket
   }
 
-  /** The ticket keeps its `next`, so that a walk over the queue can remove it. */
-  remove({ next, previous }: Ticket) {
+  /** Clears the links: a removed ticket in the old space would keep all tickets after it alive in each scavenge. */
+  remove(ticket: Ticket) {
+    const { next, previous } = ticket
     if (previous === undefined) this.first = next
     else previous.next = next
     if (next === undefined) this.last = previous
     else next.previous = previous
+    ticket.next = undefined
+    ticket.previous = undefined
   }
 
+  /** The walk can remove the ticket at which it is. */
   *[Symbol.iterator]() {
-    for (let ticket = this.first; ticket !== undefined; ticket = ticket.next) yield ticket
+    for (let ticket = this.first; ticket !== undefined; ) {
+      const { next } = ticket
+      yield ticket
+      ticket = next
+    }
   }
 }
 

@@ -53,7 +53,7 @@ export const makeClientPageRoutes = Effect.gen(function* () {
   /** A token of another form costs no look-up. Every token that opens nothing gets the same response. */
   const open = (call: RequestState, show: Show) =>
     Effect.gen(function* () {
-      const [address = ""] = call.keys
+      const [address = ""] = call.share.keys
       yield* requireRate(address, call.responseHeaders)
       const { token = "" } = call.params
       const link = isLinkToken(token) ? yield* admit([address], links.findByToken(token)) : undefined
@@ -85,7 +85,7 @@ export const makeClientPageRoutes = Effect.gen(function* () {
     const invoice = yield* admit(keys, invoices.get(link.invoice))
     const variant = variantOf(invoice)
     if (variant === undefined) return yield* Effect.fail(new NotFound())
-    const file = yield* pdfs.getIssued(invoice, variant, call.keys)
+    const file = yield* pdfs.getIssued(invoice, variant, call.share.keys)
     const result = yield* savedPdf(pdfNameOf(invoice), file, pdfs.read)
     return withPageHeaders(toHttpResponse(call.request, 200, result))
   })

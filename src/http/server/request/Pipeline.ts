@@ -32,8 +32,8 @@ export interface RequestState {
   readonly request: IncomingMessage
   readonly params: Readonly<Record<string, string | undefined>>
   identity: Identity | undefined
-  /** The keys that the request's limits count under. */
-  keys: ReadonlyArray<string>
+  /** The keys that the request's limits count under. An object of its own: the context of a fiber outlives its request. */
+  readonly share: { keys: ReadonlyArray<string> }
   /** Tells the admission that the request no longer arrives, if it counted it. */
   onAdmission: (() => void) | undefined
   /** Registers a finalizer. It runs when the response is ready, or the client disconnects. */
@@ -96,7 +96,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     path: unknown,
     bytes: Buffer
   ) {
-    const { keys, request } = call
+    const { request, share } = call
     const body = route.hasPayload && !route.isStreamedUpload ? yield* parseJsonBody(request, bytes) : undefined
     const rest = yield* route.decodeRest(request.url ?? "", request.headers, body)
     const upload = route.isStreamedUpload
@@ -115,14 +115,14 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
         ? toCsvResponse(route.csv, response, restOf(result, services))
         : response
     return formatted.body instanceof PagedList
-      ? { ...formatted, body: admission.admitPages(keys, formatted.body) }
+      ? { ...formatted, body: admission.admitPages(share.keys, formatted.body) }
       : formatted
   })
 
   /** Reads the whole body for `work`, within the memory budget of the request's keys. */
   const withBody = <A, E>(
     { maxBodyBytes }: Route,
-    { keys, onEnd, request }: RequestState,
+    { onEnd, request, share: { keys } }: RequestState,
     work: (bytes: Buffer) => Effect.Effect<A, E>
   ) =>
     Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
@@ -142,7 +142,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
     const keys = limitKeysOf(identity, () => clientAddress(request))
     call.identity = identity
-    call.keys = keys
+    call.share.keys = keys
     const rejection =
       admission.checkTenantRate(identity, responseHeaders) ??
       responseLimits.checkUnread(keys) ??

@@ -82,6 +82,19 @@ export interface ConnectionPool {
 
 const nothing: Release = () => {}
 
+/** A connection outside of the pool of the driver. */
+interface Loan {
+  readonly client: pg.ClientBase
+  readonly takenAt: number
+  readonly release: Release
+}
+
+/**
+ * Work that waits gets the connection of the work before it. Giving it back to the pool and taking it again costs more than
+ * reading a row, so that only happens after this time: there the pool ends connections that are too old.
+ */
+const maxLoanMillis = 1000
+
 /** Slow statements of one caller leave connections to the other callers of its tenant, and all of these to other tenants. */
 const shareLimits = (connections: number): FairSemaphoreLimits => ({
   permits: connections,
@@ -127,23 +140,18 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
     log(outage.onFailure(error))
   }
 
-  const take = (done: Acquired, onFailure: (error: Error) => void) => {
+  const take = (done: (loan: Loan) => void, onFailure: (error: Error) => void) => {
     pool.connect((error, client, release) => {
       if (client === undefined) return onFailure(error ?? new Error("The pool returned no connection"))
       if (outage.isOpen()) log(outage.onSuccess)
-      refreshPlans(client)
-      done(undefined, client, (isBroken) => {
-        // The server may have become a standby.
-        if (isBroken) void primary.findAgain()
-        release(isBroken)
-      })
+      done({ client, takenAt: performance.now(), release })
     })
   }
 
-  const takeFromAny = (done: Acquired) => {
+  const takeFromAny = (done: (loan: Loan) => void, onFailure: (error: Error) => void) => {
     const fail = (error: Error) => {
       report(error)
-      done(error, undefined, nothing)
+      onFailure(error)
     }
     take(done, (error) => {
       if (!primary.hasOthers) return fail(error)
@@ -153,15 +161,38 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
 
   const shares = new FairQueues(shareLimits(maxConnections))
 
-  const takeWith = (permit: Permit, since: number, done: Acquired) =>
-    takeFromAny((error, client, release) => {
+  /** What the work whose permit ends leaves to the work that gets this permit. */
+  let left: Loan | undefined
+
+  const endLoan = (loan: Loan, permit: Permit, isBroken: boolean) => {
+    // The server may have become a standby.
+    if (isBroken) void primary.findAgain()
+    if (isBroken || performance.now() - loan.takenAt > maxLoanMillis) {
+      loan.release(isBroken)
+      return shares.release(permit)
+    }
+    left = loan
+    shares.release(permit)
+    if (left === undefined) return
+    left = undefined
+    loan.release(false)
+  }
+
+  const takeWith = (permit: Permit, since: number, done: Acquired) => {
+    const use = (loan: Loan) => {
       metrics.observePoolWait(performance.now() - since)
-      if (client === undefined) shares.release(permit)
-      done(error, client, (isBroken) => {
-        release(isBroken)
-        shares.release(permit)
-      })
+      refreshPlans(loan.client)
+      done(undefined, loan.client, (isBroken) => endLoan(loan, permit, isBroken))
+    }
+    const loan = left
+    left = undefined
+    if (loan !== undefined) return use(loan)
+    takeFromAny(use, (error) => {
+      metrics.observePoolWait(performance.now() - since)
+      shares.release(permit)
+      done(error, undefined, nothing)
     })
+  }
 
   const acquire = (keys: ReadonlyArray<string>, done: Acquired) => {
     const since = performance.now()
