@@ -52,3 +52,5 @@ export const longWorkRows = 500
 export const longWorkBytes = 64 * 1024
 
 export const yieldIfLong = (rows: number) => (rows < longWorkRows ? Effect.void : yieldToEventLoop)
+export const yieldIfLongText = (text: unknown) =>
+  typeof text === "string" && text.length >= longWorkBytes ? yieldToEventLoop : Effect.void

@@ -19,6 +19,8 @@ export interface FairSemaphoreLimits {
   readonly maxPerKey: number
   /** Permits in use by a key after the first of its work, such as the tenant of a caller. Default: `maxPerKey`. */
   readonly maxPerGroup?: number
+  /** Permits in use by the first key of work, if its work has been slow lately and others work too. Default: `maxPerKey`. */
+  readonly maxPerSlowKey?: number
   readonly maxQueuedPerKey: number
   readonly maxQueued: number
   /** Lets a burst exceed the maxima of queued work: they apply only to standing queues. Default: they always apply. */
@@ -178,7 +180,8 @@ export class FairQueues {
   /** Takes a permit if one is free. */
   tryTake(keys: ReadonlyArray<string>): Permit | undefined {
     const usages = this.#usagesOf(keys)
-    return this.#canGrant(usages) ? this.#grant({ usages, grantedAt: 0 }, performance.now()) : undefined
+    const now = performance.now()
+    return this.#canGrant(usages, now) ? this.#grant({ usages, grantedAt: now }, now) : undefined
   }
 
   /** Queues the work, or returns why it cannot. */
@@ -205,7 +208,7 @@ export class FairQueues {
 
   release({ grantedAt, usages }: Permit) {
     const now = performance.now()
-    this.#all.holding--
+    this.#all.giveBack(grantedAt, now)
     for (const usage of usages) usage.giveBack(grantedAt, now)
     this.#dispatch(now)
   }
@@ -242,7 +245,7 @@ export class FairQueues {
     this.#maxKeys = Math.max(minMaxKeys, 2 * this.#usages.size)
   }
 
-  #canGrant(usages: ReadonlyArray<KeyUsage>) {
+  #canGrant(usages: ReadonlyArray<KeyUsage>, now: number) {
     const { maxPerGroup, maxPerKey, permits } = this.#limits
     const free = permits - this.#all.holding
     if (free <= 0) return false
@@ -253,13 +256,20 @@ export class FairQueues {
       used += holding
       max = maxPerGroup ?? maxPerKey
     }
-    return free > 1 || used === 0 || maxPerKey >= permits
+    return (free > 1 || used === 0 || maxPerKey >= permits) && !this.#isTooSlow(usages[0], now)
+  }
+
+  /** Whether slow work of the first key leaves what is free to others, which share the processors with it. */
+  #isTooSlow(usage: KeyUsage | undefined, now: number) {
+    const { maxPerSlowKey } = this.#limits
+    if (usage === undefined || maxPerSlowKey === undefined || usage.holding < maxPerSlowKey) return false
+    return usage.isSlow(now) && usage.takenLately(now) < this.#all.takenLately(now)
   }
 
   #grant<P extends Permit>(permit: P, now: number) {
     this.#grants++
-    this.#all.holding++
     permit.grantedAt = now
+    this.#all.take(this.#grants, now)
     for (const usage of permit.usages) usage.take(this.#grants, now)
     return permit
   }
@@ -310,7 +320,7 @@ export class FairQueues {
     let next: KeyQueue | undefined
     let best: Rank | undefined
     for (const queue of this.#queues.values()) {
-      if (!this.#canGrant(queue.usages)) continue
+      if (!this.#canGrant(queue.usages, now)) continue
       if (this.#queues.size === 1) return queue
       const rank = rankOf(queue.usages, now)
       if (best === undefined || isBefore(rank, best)) [next, best] = [queue, rank]
@@ -340,6 +350,8 @@ export class FairQueues {
       for (const ticket of queue) if (ticket.deadline <= now) this.#evict(ticket, queueTimeout)
     }
     if (this.#standing !== undefined) this.#cutStandingQueues(now)
+    // As time passes, slow work may use more permits.
+    if (this.#limits.maxPerSlowKey !== undefined) this.#dispatch(now)
     if (this.#all.queued > 0) return
     clearInterval(this.#sweeping)
     this.#sweeping = undefined

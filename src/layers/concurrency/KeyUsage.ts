@@ -20,6 +20,10 @@ export class KeyUsage {
   #grantedAt = 0
   #usedMs = 0
   #usedAt = 0
+  /** The permits that it took in this period of `halfLifeMs`, and in the one before. */
+  #taken = 0
+  #takenBefore = 0
+  #takenAt = 0
 
   constructor(key: string) {
     this.key = key
@@ -41,6 +45,14 @@ export class KeyUsage {
     this.holding++
     this.servedAt = grant
     this.#grantedAt += now
+    this.#startPeriod(now)
+    this.#taken++
+  }
+
+  /** How many permits it took lately. */
+  takenLately(now: number) {
+    this.#startPeriod(now)
+    return this.#taken + this.#takenBefore
   }
 
   giveBack(grantedAt: number, now: number) {
@@ -54,6 +66,19 @@ export class KeyUsage {
   timeSteps(now: number) {
     this.#decay(now)
     return Math.min(Math.floor((this.#usedMs + this.holding * now - this.#grantedAt) / timeStepMs), maxTimeSteps)
+  }
+
+  /** Whether it has held permits for as long as counts. */
+  isSlow(now: number) {
+    return this.timeSteps(now) === maxTimeSteps
+  }
+
+  #startPeriod(now: number) {
+    const period = Math.floor(now / halfLifeMs)
+    if (period === this.#takenAt) return
+    this.#takenBefore = period === this.#takenAt + 1 ? this.#taken : 0
+    this.#taken = 0
+    this.#takenAt = period
   }
 
   #decay(now: number) {

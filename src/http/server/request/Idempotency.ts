@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schema } from "effect"
 import { type ApiError, Conflict, fieldError, Unavailable } from "../../../domain/Errors.ts"
+import { yieldIfLongText } from "../../../layers/concurrency/EventLoop.ts"
 import { inTransaction } from "../../../layers/postgres/connection/Transactions.ts"
 import { type IdempotencyKeyScope, IdempotencyKeys } from "../../../layers/tenancy/IdempotencyKeys.ts"
 import { idempotencyKeyPattern } from "../../api/Idempotency.ts"
@@ -54,6 +55,12 @@ export const makeIdempotency = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keys = yield* IdempotencyKeys
 
+  const saveResponse = Effect.fnUntraced(function* (scope: IdempotencyKeyScope, response: typeof StoredResponse.Type) {
+    const encoded = encodeStored(response)
+    yield* yieldIfLongText(encoded)
+    yield* keys.saveResponse(scope, encoded)
+  })
+
   const runOrReplay = (scope: IdempotencyKeyScope, fingerprint: Buffer, work: Effect.Effect<HttpResponse, ApiError>) =>
     Effect.gen(function* () {
       if (yield* keys.claim(scope, fingerprint)) {
@@ -61,7 +68,7 @@ export const makeIdempotency = Effect.gen(function* () {
         if (typeof body === "object")
           return yield* Effect.dieMessage("Only a text response can be stored for an Idempotency-Key")
         yield* isSuccess(status)
-          ? keys.saveResponse(scope, encodeStored({ status, headers, ...(body === undefined ? {} : { body }) }))
+          ? saveResponse(scope, { status, headers, ...(body === undefined ? {} : { body }) })
           : keys.release(scope)
         return { status, headers, body } satisfies HttpResponse
       }

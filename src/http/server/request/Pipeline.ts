@@ -9,7 +9,7 @@ import {
 import type { PagePosition } from "../../../domain/Paging.ts"
 import { IfMatch, type RequestServices } from "../../../domain/tenancy/RequestContext.ts"
 import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
-import { longWorkBytes, yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
+import { yieldIfLongText } from "../../../layers/concurrency/EventLoop.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
@@ -64,9 +64,6 @@ const toRetryable = (cause: Cause.Cause<ApiError>) =>
     Effect.fail(error._tag === "InternalError" ? new ServiceUnavailable() : error)
   )
 
-/** Whether encoding the body took long, as formatting it as CSV will. */
-const isLong = ({ body }: HttpResponse) => typeof body === "string" && body.length >= longWorkBytes
-
 /** How to read the pages after that of a handler's result, if there are any. */
 const restOf = (result: unknown, services: Context.Context<RequestServices>) => {
   const { next, readPage } = result instanceof HandlerResult ? result : new HandlerResult(result)
@@ -105,7 +102,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
     const result = yield* Effect.provide(route.run({ path, ...rest, bytes, upload }), services)
     const response = toHttpResponse(request, route.status, result)
-    if (isLong(response)) yield* yieldToEventLoop
+    yield* yieldIfLongText(response.body)
     if (!isProduction && response.status === route.status) {
       const mismatch = route.checkResponse(response)
       if (Option.isSome(mismatch)) return yield* Effect.die(mismatch.value)

@@ -99,6 +99,7 @@ const maxLoanMillis = 1000
 const shareLimits = (connections: number): FairSemaphoreLimits => ({
   permits: connections,
   maxPerKey: Math.max(1, Math.floor(connections * 0.8)),
+  maxPerSlowKey: Math.max(1, Math.floor(connections * 0.3)),
   maxPerGroup: Math.max(1, connections - 1),
   // Only admitted requests wait for a connection.
   maxQueuedPerKey: Number.POSITIVE_INFINITY,

@@ -79,6 +79,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       const items = created.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${created.map(({ row }) => row).join(",")}]`
       const events = recordAll({ tenant, client, at, ...origin, type: eventType("created") }, items)
+      yield* yieldIfLong(all.length)
       const ctes = sql`
         created as (
           insert into ${table} (${columns})
@@ -140,6 +141,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       const at = new Date().toISOString()
       const events = recordAll({ tenant, client, at, ...origin, type: eventType("deleted") }, items)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
+      yield* yieldIfLong(all.length)
       return sql`
         gone as (
           delete from ${table} where tenant_id = ${tenant} and id in (select json_array_elements_text(${ids}::json))
