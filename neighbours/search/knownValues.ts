@@ -87,8 +87,14 @@ export const maxBodyBytes: Readonly<Record<string, number>> = { "POST /billables
 /** Operations that refuse all of the neighbour's requests, with the status: the consent of a provider is missing. */
 export const refusals: Readonly<Record<string, number>> = { "POST /integrations/{integrationId}/confirm": 400 }
 
-/** Operations that refuse further requests, with the status, while as many as a resource can have are in progress. */
-export const fullRefusals: Readonly<Record<string, number>> = { "POST /integrations/{integrationId}/redeliver": 400 }
+/**
+ * Operations that a resource refuses after others, with the status: while as many as it can have are in progress, or once
+ * it was sent, credited or voided.
+ */
+export const laterRefusals: Readonly<Record<string, number>> = {
+  "POST /integrations/{integrationId}/redeliver": 400,
+  "POST /invoices/{invoiceId}/void": 400
+}
 
 /** Operations besides deletions that one resource allows a few times only. */
 export const limitedPerResource: ReadonlySet<string> = new Set([

@@ -14,7 +14,7 @@ import { startService } from "../service.ts"
 import { startVictim, type Victim } from "../victim.ts"
 import { type Burst, makeBurst } from "./burst.ts"
 import { type Exploration, explore, findSlowest, type Prepare, type Tried } from "./exploration.ts"
-import { fullRefusals, refusals } from "./knownValues.ts"
+import { laterRefusals, refusals } from "./knownValues.ts"
 import { listOperations, type OpenApiDocument, type Operation } from "./openApi.ts"
 import type { Pools } from "./pools.ts"
 import { type Candidate, describeCandidate, makeCandidates, makePrepare } from "./requests.ts"
@@ -110,7 +110,7 @@ const measureBurst = (
       measurements,
       apiMegabytes: toMegabytes(api.peakMemoryMiB()),
       attackerResponses,
-      findings: findIllegalRequests(attackerResponses, [refusals[name], fullRefusals[name]])
+      findings: findIllegalRequests(attackerResponses, [refusals[name], laterRefusals[name]])
     }
     return result
   }).pipe(Effect.scoped)

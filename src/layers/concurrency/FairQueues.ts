@@ -48,6 +48,9 @@ const minMaxKeys = 1024
 /** A standing queue ends when less than this part of its maximum is left. */
 const standingEnd = 0.25
 
+/** One that stood this lately stands again without waiting for `duration`: overload comes in waves. */
+const standingMemoryMs = 10_000
+
 /** A granted permit. */
 export interface Permit {
   readonly usages: ReadonlyArray<KeyUsage>
@@ -375,9 +378,12 @@ export class FairQueues {
     if (this.#standing === undefined) return
     const { durationMs, waitMs } = this.#standing
     usage.waitsSince = wait < waitMs ? undefined : (usage.waitsSince ?? now)
+    const enoughMs = now - usage.stoodAt < standingMemoryMs ? waitMs : durationMs
     if (usage.queued < max * standingEnd) usage.isStanding = false
-    else if (usage.waitsSince !== undefined && now - usage.waitsSince >= durationMs) usage.isStanding = true
-    if (usage.isStanding && usage.queued > max) this.#cut(usage, usage.queued - max)
+    else if (usage.waitsSince !== undefined && now - usage.waitsSince >= enoughMs) usage.isStanding = true
+    if (!usage.isStanding) return
+    usage.stoodAt = now
+    if (usage.queued > max) this.#cut(usage, usage.queued - max)
   }
 
   /**

@@ -16,6 +16,8 @@ export class KeyUsage {
   waitsSince: number | undefined
   /** Whether the limits of its queues apply. */
   isStanding = false
+  /** When they applied last. */
+  stoodAt = Number.NEGATIVE_INFINITY
   /** The sum of the times at which the permits in use were granted. */
   #grantedAt = 0
   #usedMs = 0

@@ -124,6 +124,21 @@ describe("A queue of makeFairSemaphore with `standing`", () => {
     assert.strictEqual(semaphore.queued(), 21)
   })
 
+  it("is cut sooner if it stood in the last ten seconds", async () => {
+    const { finish, semaphore, start, started } = makeBurst(30)
+    await pass(1150)
+    while (semaphore.queued() > 0) await finish(started.at(-1) ?? "")
+    const startMore = () => Array.from({ length: 20 }, () => start("burst"))
+    startMore()
+    await pass(250)
+    assert.strictEqual(semaphore.queued(), 8)
+    while (semaphore.queued() > 0) await finish(started.at(-1) ?? "")
+    await pass(10_000)
+    startMore()
+    await pass(250)
+    assert.strictEqual(semaphore.queued(), 20)
+  })
+
   it("is cut to the maximum of all queues together if it is the longest", async () => {
     const { burst, semaphore, start } = makeBurst(6)
     const others = Array.from({ length: 10 }, (_, n) => start(`other ${n}`))
