@@ -96,6 +96,42 @@ describe("AttemptResults.record", () => {
     assert.strictEqual(await recordPool("SLOW"), "SLOW")
   })
 
+  it("keeps the error and the next attempt of each of several failed deliveries", async () => {
+    const failing = [
+      { error: "refused", nextAttemptAt: "2031-01-01T00:00:00.000Z" },
+      { error: "too slow", nextAttemptAt: "2032-02-02T00:00:00.000Z" }
+    ]
+    const results = await Promise.all(failing.map((failure) => makeResult({ delivered: false, ...failure })))
+    assert.deepStrictEqual(await record(...results), [])
+    const { rows } = await database.sql.query<{ error: string; next_attempt_at: Date }>(
+      "select error, next_attempt_at from deliveries where id = any ($1) order by next_attempt_at",
+      [results.map(({ id }) => id)]
+    )
+    assert.deepStrictEqual(
+      rows.map((row) => ({ error: row.error, nextAttemptAt: row.next_attempt_at.toISOString() })),
+      failing
+    )
+  })
+
+  it("notes since when one integration fails, whatever others of its tenant do, until it works again", async () => {
+    const first = await makeResult({ delivered: false })
+    const other = await database.newIntegration(first.tenant)
+    const healthOf = async (integration: string) =>
+      (await database.sql.query("select failing_since, xmin from all_integrations where id = $1", [integration])).rows[0]
+    const sibling = await healthOf(other)
+    await record(first)
+    const failing = await healthOf(first.integration)
+    assert.instanceOf(failing?.failing_since, Date)
+    await record(first)
+    assert.deepStrictEqual(await healthOf(first.integration), failing)
+    assert.deepStrictEqual(await healthOf(other), sibling)
+    await record({ ...first, delivered: true })
+    const working = await healthOf(first.integration)
+    assert.isNull(working?.failing_since)
+    await record({ ...first, delivered: true })
+    assert.deepStrictEqual(await healthOf(first.integration), working)
+  })
+
   it("counts every attempt when two workers record results of the same integrations concurrently", async () => {
     const tenant = TenantId.make(await database.newTenant())
     const integrations = [await database.newIntegration(tenant), await database.newIntegration(tenant)]
