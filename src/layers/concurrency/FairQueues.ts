@@ -293,7 +293,7 @@ export class FairQueues {
   }
 
   #isFull(usage: KeyUsage, max: number, arriving = 0) {
-    return usage.queued + arriving >= max && (this.#standing === undefined || usage.isStanding)
+    return usage.queued + arriving >= max && (this.#standing === undefined || this.#isLimited(usage))
   }
 
   /** When the total is full, the newest ticket of the longest queue is evicted in favor of a shorter queue. */
@@ -370,20 +370,29 @@ export class FairQueues {
       for (const usage of usages) waits.set(usage, Math.max(waits.get(usage) ?? 0, wait))
       longestWait = Math.max(longestWait, wait)
     }
-    for (const [usage, wait] of waits) this.#cutIfStanding(usage, wait, maxQueuedPerKey, now)
-    this.#cutIfStanding(this.#all, longestWait, maxQueued, now)
+    for (const [usage, wait] of waits) this.#noteWait(usage, wait, maxQueuedPerKey, now)
+    this.#noteWait(this.#all, longestWait, maxQueued, now)
+    for (const usage of waits.keys()) this.#cutIfLimited(usage, maxQueuedPerKey)
+    this.#cutIfLimited(this.#all, maxQueued)
   }
 
-  #cutIfStanding(usage: KeyUsage, wait: number, max: number, now: number) {
+  /** Whether the maximum of a key applies: its own queues stand, or all together do. */
+  #isLimited(usage: KeyUsage) {
+    return usage.isStanding || this.#all.isStanding
+  }
+
+  #noteWait(usage: KeyUsage, wait: number, max: number, now: number) {
     if (this.#standing === undefined) return
     const { durationMs, waitMs } = this.#standing
     usage.waitsSince = wait < waitMs ? undefined : (usage.waitsSince ?? now)
     const enoughMs = now - usage.stoodAt < standingMemoryMs ? waitMs : durationMs
     if (usage.queued < max * standingEnd) usage.isStanding = false
     else if (usage.waitsSince !== undefined && now - usage.waitsSince >= enoughMs) usage.isStanding = true
-    if (!usage.isStanding) return
-    usage.stoodAt = now
-    if (usage.queued > max) this.#cut(usage, usage.queued - max)
+    if (usage.isStanding) usage.stoodAt = now
+  }
+
+  #cutIfLimited(usage: KeyUsage, max: number) {
+    if (this.#isLimited(usage) && usage.queued > max) this.#cut(usage, usage.queued - max)
   }
 
   /**

@@ -117,7 +117,8 @@ describe("AttemptResults.record", () => {
     const first = await makeResult({ delivered: false })
     const other = await database.newIntegration(first.tenant)
     const healthOf = async (integration: string) =>
-      (await database.sql.query("select failing_since, xmin from all_integrations where id = $1", [integration])).rows[0]
+      (await database.sql.query("select failing_since, xmin from all_integrations where id = $1", [integration]))
+        .rows[0]
     const sibling = await healthOf(other)
     await record(first)
     const failing = await healthOf(first.integration)
@@ -125,6 +126,8 @@ describe("AttemptResults.record", () => {
     await record(first)
     assert.deepStrictEqual(await healthOf(first.integration), failing)
     assert.deepStrictEqual(await healthOf(other), sibling)
+    await record({ ...first, pool: "SLOW" })
+    assert.deepStrictEqual((await healthOf(first.integration))?.failing_since, failing?.failing_since)
     await record({ ...first, delivered: true })
     const working = await healthOf(first.integration)
     assert.isNull(working?.failing_since)

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit, type SendPool, sendPools } from "../../../src/domain/delivery/SendLimits.ts"
+import { leaseSeconds } from "../../../src/layers/delivery/Claims.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { countReads } from "../../support/assertions/readCounts.ts"
@@ -55,6 +56,21 @@ describe("Claims.claim", () => {
     assert.deepStrictEqual(byTenant(await claim("", allowances)), { [first]: 3, [third]: 1 })
     assert.deepStrictEqual(byTenant(await claim("", { maxPerTenant: 2, max: 3 })), { [first]: 2, [second]: 1 })
     assert.deepStrictEqual(byTenant(await claim(second, { maxPerTenant: 2 })), { [third]: 2 })
+    await deleteDeliveries()
+  })
+
+  it("leases a delivery for as long as a worker may send it, and claims it no more until then", async () => {
+    const tenant = await insertTenant(database.sql)
+    await insertDue(tenant, 1)
+    assert.lengthOf(await claim(""), 1)
+    const { rows } = await database.sql.query(
+      `select extract(epoch from leased_until - clock.at)::integer as lease, next_attempt_at = leased_until as "isDueThen"
+       from deliveries, (select now() as at) clock where tenant_id = $1`,
+      [tenant]
+    )
+    assert.approximately(rows[0]?.lease, leaseSeconds, 5)
+    assert.isTrue(rows[0]?.isDueThen)
+    assert.lengthOf(await claim(""), 0)
     await deleteDeliveries()
   })
 

@@ -69,7 +69,10 @@ describe("A report of a period that has just ended", () => {
 
   it("is unavailable when a writer does not end", async () => {
     const writer = await begin(writing)
-    assert.deepStrictEqual(await runtime.runPromise(waitFor(writer.after)), Either.left(new Unavailable("a transaction still writes into the period of a report")))
+    assert.deepStrictEqual(
+      await runtime.runPromise(waitFor(writer.after)),
+      Either.left(new Unavailable("a transaction still writes into the period of a report"))
+    )
     await writer.end("rollback")
   })
 })
