@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
-import type { PermitRejection } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
+import type { PermitRejection } from "../concurrency/KeyQueue.ts"
 import { Settings } from "../config/Settings.ts"
 import { type BlobLocation, BlobStore } from "./BlobStore.ts"
 import { BlobStoreUnavailable } from "./BlobStoreUnavailable.ts"

@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect"
-import { FairQueues, type FairSemaphoreLimits, type PermitRejection, QueueFull, type Ticket } from "./FairQueues.ts"
+import { FairQueues, type FairSemaphoreLimits } from "./FairQueues.ts"
+import { type PermitRejection, QueueFull, type Ticket } from "./KeyQueue.ts"
 
 export interface AcquireOptions {
   readonly timeout?: Duration.DurationInput

@@ -1,4 +1,4 @@
-import { type QueueFull, queueFull } from "./FairQueues.ts"
+import { type QueueFull, queueFull } from "./KeyQueue.ts"
 
 export interface BudgetLimits {
   readonly maxPerKey: number

@@ -1,5 +1,5 @@
 import { type ServiceUnavailable, TooManyRequests, Unavailable } from "../../domain/Errors.ts"
-import type { PermitRejection } from "./FairQueues.ts"
+import type { PermitRejection } from "./KeyQueue.ts"
 
 const tooManyRequests = new TooManyRequests()
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
-import type { PermitRejection } from "../../../layers/concurrency/FairQueues.ts"
+import type { PermitRejection } from "../../../layers/concurrency/KeyQueue.ts"
 import { makeToRequestError } from "../../../layers/concurrency/RequestRejection.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 

@@ -1,6 +1,7 @@
 import { Duration, Effect, Redacted, Runtime } from "effect"
 import pg from "pg"
-import { FairQueues, type FairSemaphoreLimits, type Permit } from "../../concurrency/FairQueues.ts"
+import { FairQueues, type FairSemaphoreLimits } from "../../concurrency/FairQueues.ts"
+import type { Permit } from "../../concurrency/KeyQueue.ts"
 import { splitDatabaseUrl } from "../../config/DatabaseUrl.ts"
 import { Settings, SettingsError } from "../../config/Settings.ts"
 import { type ConnectionFailure, ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
