@@ -4,7 +4,7 @@ import { useFreshQuery } from "../../api/query.ts"
 import { ifMatch } from "../../api/update.ts"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
 import { FormDialog } from "../../ui/forms/FormDialog.tsx"
-import { Problems } from "../../ui/Problems.tsx"
+import { Problems } from "../../ui/forms/Problems.tsx"
 import { Shown } from "../../ui/State.tsx"
 
 const voidInvoice = (

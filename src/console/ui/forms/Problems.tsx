@@ -1,4 +1,4 @@
-import type { ApiFailure } from "../api/client.ts"
+import type { ApiFailure } from "../../api/client.ts"
 
 /** What keeps the service from doing something. */
 export const Problems = ({ details, title }: { readonly title: string; readonly details: ApiFailure["details"] }) => (
