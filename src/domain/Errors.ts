@@ -121,11 +121,10 @@ export class ServiceUnavailable extends Schema.Class<ServiceUnavailable>("Servic
 
 /** A 503 with its reason. The log tells it, the response does not. */
 export class Unavailable extends ServiceUnavailable {
-  readonly reason: string
+  readonly reason: string = ""
 
-  constructor(reason: string) {
-    super()
-    this.reason = reason
+  static because(reason: string) {
+    return Object.assign(new Unavailable(), { reason })
   }
 }
 

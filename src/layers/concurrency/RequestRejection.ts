@@ -8,7 +8,7 @@ const tooManyRequests = new TooManyRequests()
  * otherwise, which the log explains with the name of the queue.
  */
 export const makeToRequestError = (queue: string) => {
-  const unavailable = new Unavailable(`a request waited for too long, or the queue is full: ${queue}`)
+  const unavailable = Unavailable.because(`a request waited for too long, or the queue is full: ${queue}`)
   return (rejection: PermitRejection): TooManyRequests | ServiceUnavailable =>
     rejection._tag === "QueueFull" && rejection.scope === "key" ? tooManyRequests : unavailable
 }

@@ -71,7 +71,7 @@ const makeLane = (program: URL, { maxLines, maxRows, ...loadLimits }: LaneLimits
       const timeoutForRows = Duration.times(limits.renderTimeoutPerRow, rows)
       const rendering = Effect.timeoutFail(thread.render(document), {
         duration: Duration.sum(limits.renderTimeout, timeoutForRows),
-        onTimeout: () => new Unavailable("a document takes too long to render")
+        onTimeout: () => Unavailable.because("a document takes too long to render")
       })
       return turns.withPermit(keys, rendering)
     }

@@ -44,7 +44,7 @@ export class ReportPeriods extends Effect.Service<ReportPeriods>()("layers/Repor
         Effect.repeat({ while: (found) => found, schedule: Schedule.spaced("50 millis") }),
         Effect.timeoutFail({
           duration: timeout,
-          onTimeout: () => new Unavailable("a transaction still writes into the period of a report")
+          onTimeout: () => Unavailable.because("a transaction still writes into the period of a report")
         })
       )
 

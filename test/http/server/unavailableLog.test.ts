@@ -18,12 +18,12 @@ describe("The log of unavailable services", () => {
 
   it("names each reason at once, and then once a second, with the number of requests", () => {
     const { lines, log } = makeLog()
-    for (let n = 0; n < 3; n++) log(new Unavailable("the queue is full"))
-    log(new Unavailable("the document is too slow"))
+    for (let n = 0; n < 3; n++) log(Unavailable.because("the queue is full"))
+    log(Unavailable.because("the document is too slow"))
     vi.advanceTimersByTime(999)
-    log(new Unavailable("the queue is full"))
+    log(Unavailable.because("the queue is full"))
     vi.advanceTimersByTime(1)
-    log(new Unavailable("the queue is full"))
+    log(Unavailable.because("the queue is full"))
     assert.deepStrictEqual(lines, [
       '"Unavailable: the queue is full" requests=1',
       '"Unavailable: the document is too slow" requests=1',

@@ -71,7 +71,7 @@ describe("A report of a period that has just ended", () => {
     const writer = await begin(writing)
     assert.deepStrictEqual(
       await runtime.runPromise(waitFor(writer.after)),
-      Either.left(new Unavailable("a transaction still writes into the period of a report"))
+      Either.left(Unavailable.because("a transaction still writes into the period of a report"))
     )
     await writer.end("rollback")
   })

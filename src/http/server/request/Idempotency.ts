@@ -74,7 +74,7 @@ export const makeIdempotency = Effect.gen(function* () {
       }
       const stored = yield* keys.findResponse(scope)
       if (stored === undefined)
-        return yield* Effect.fail(new Unavailable("the response to an Idempotency-Key was removed"))
+        return yield* Effect.fail(Unavailable.because("the response to an Idempotency-Key was removed"))
       if (!stored.fingerprint.equals(fingerprint)) return yield* Effect.fail(keyReused)
       return toReplay(decodeStored(stored.answer))
     }).pipe(inTransaction(sql))
