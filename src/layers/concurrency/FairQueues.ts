@@ -21,7 +21,7 @@ export interface StandingQueue {
 /** For requests: a burst is served if its queue becomes short again within this time. */
 export const standingRequests: StandingQueue = { wait: "100 millis", duration: "1 second", maxQueued: 4096 }
 
-export interface FairSemaphoreLimits {
+export interface FairQueueLimits {
   /** Permits in total. The last one goes to work whose keys have none. */
   readonly permits: number
   /** Permits in use by one key. */
@@ -34,8 +34,6 @@ export interface FairSemaphoreLimits {
   readonly maxQueued: number
   /** Lets a burst exceed the maxima of queued work: they apply only to standing queues. Default: they always apply. */
   readonly standing?: StandingQueue
-  /** Default time that work waits for a permit. */
-  readonly timeout: Duration.DurationInput
 }
 
 /** How often queues are looked at: the precision of timeouts. */
@@ -55,8 +53,14 @@ const newestBounded = ({ last }: KeyQueue) => {
   return newest
 }
 
-/** The queue length of the busiest key. */
-const queueLengthOf = ({ usages }: KeyQueue) => Math.max(...usages.map(({ queued }) => queued))
+/** The key with the most work in queues. Work without keys has none. */
+const busiestOf = ({ usages }: KeyQueue) =>
+  usages.reduce<KeyUsage | undefined>(
+    (one, other) => (one !== undefined && one.queued >= other.queued ? one : other),
+    undefined
+  )
+
+const queueLengthOf = (queue: KeyQueue) => busiestOf(queue)?.queued ?? 0
 
 const noKeys: ReadonlyArray<KeyUsage> = []
 
@@ -67,18 +71,18 @@ const noKeys: ReadonlyArray<KeyUsage> = []
  * slow work gets no more than fast work.
  */
 export class FairQueues {
-  readonly #limits: FairSemaphoreLimits
+  readonly #limits: FairQueueLimits
   readonly #standing: { readonly waitMs: number; readonly durationMs: number; readonly maxQueued: number } | undefined
   readonly #usages = new Map<string, KeyUsage>()
   readonly #queues = new Map<string, KeyQueue>()
   /** Counts all work, whatever its keys. */
-  readonly #all = new KeyUsage("")
+  readonly #all = new KeyUsage()
   /** At this number of keys, the idle ones are forgotten. */
   #maxKeys = minMaxKeys
   #grants = 0
   #sweeping: NodeJS.Timeout | undefined
 
-  constructor(limits: FairSemaphoreLimits) {
+  constructor(limits: FairQueueLimits) {
     this.#limits = limits
     this.#standing = limits.standing && {
       waitMs: Duration.toMillis(limits.standing.wait),
@@ -95,9 +99,9 @@ export class FairQueues {
     return this.#all.queued
   }
 
-  /** Whether the limit of all queued work applies. */
+  /** Whether the maximum of a key, or that of all keys, applies. */
   get isStanding() {
-    return this.#all.isStanding
+    return this.#all.isStanding || [...this.#queues.values()].some(({ usages }) => usages.some((one) => one.isStanding))
   }
 
   isQueueFull(key: string, arriving = 0) {
@@ -155,14 +159,15 @@ export class FairQueues {
   }
 
   #usagesOf(keys: ReadonlyArray<string>) {
-    return keys.length === 0 ? noKeys : keys.map((key) => this.#usage(key))
+    if (keys.length === 0) return noKeys
+    if (this.#usages.size >= this.#maxKeys) this.#forgetIdleKeys()
+    return keys.map((key) => this.#usage(key))
   }
 
   #usage(key: string) {
     const known = this.#usages.get(key)
     if (known !== undefined) return known
-    if (this.#usages.size >= this.#maxKeys) this.#forgetIdleKeys()
-    const added = new KeyUsage(key)
+    const added = new KeyUsage()
     this.#usages.set(key, added)
     return added
   }
@@ -191,7 +196,8 @@ export class FairQueues {
   #isTooSlow(usage: KeyUsage | undefined, now: number) {
     const { maxPerSlowKey } = this.#limits
     if (usage === undefined || maxPerSlowKey === undefined || usage.holding < maxPerSlowKey) return false
-    return usage.isSlow(now) && usage.takenLately(now) < this.#all.takenLately(now)
+    if (!usage.isSlow(now)) return false
+    return usage.holding < this.#all.holding || usage.takenLately(now) < this.#all.takenLately(now)
   }
 
   #grant<P extends Permit>(permit: P, now: number) {
@@ -289,11 +295,13 @@ export class FairQueues {
   #cutStandingQueues(now: number) {
     const { maxQueued, maxQueuedPerKey } = this.#limits
     const waits = new Map<KeyUsage, number>()
+    // Work that waits beside free permits waits for those of its own keys.
+    const isBusy = this.#all.holding >= this.#limits.permits - 1
     let longestWait = 0
     for (const { first, usages } of this.#queues.values()) {
       const wait = now - (first?.queuedAt ?? now)
       for (const usage of usages) waits.set(usage, Math.max(waits.get(usage) ?? 0, wait))
-      longestWait = Math.max(longestWait, wait)
+      if (isBusy) longestWait = Math.max(longestWait, wait)
     }
     for (const [usage, wait] of waits) this.#noteWait(usage, wait, maxQueuedPerKey, now)
     this.#noteWait(this.#all, longestWait, maxQueued, now)
@@ -320,18 +328,26 @@ export class FairQueues {
     if (this.#isLimited(usage) && usage.queued > max) this.#cut(usage, usage.queued - max)
   }
 
+  /** The bounded work of a key by queue, or of all keys by their busiest key, oldest first. */
+  #ticketsToCut(usage: KeyUsage) {
+    const groups = new Map<KeyQueue | KeyUsage | undefined, Array<Ticket>>()
+    for (const queue of this.#queues.values()) {
+      const isAll = usage === this.#all
+      if (!isAll && !queue.usages.includes(usage)) continue
+      const group = isAll ? busiestOf(queue) : queue
+      const tickets = [...queue].filter(({ isUnbounded }) => !isUnbounded)
+      groups.set(group, [...(groups.get(group) ?? []), ...tickets])
+    }
+    return [...groups.values()].map((tickets) => tickets.sort((one, other) => one.queuedAt - other.queuedAt))
+  }
+
   /**
-   * Rejects the oldest work of the longest queues of a key, or of all keys: what is left has waited least, and is served
-   * soon (CoDel drops at the head, too).
+   * Rejects the oldest work of the longest queues of a key, or of the busiest keys: what is left has waited least, and is
+   * served soon (CoDel drops at the head, too).
    */
   #cut(usage: KeyUsage, excess: number) {
     const isAll = usage === this.#all
-    const places: Array<readonly [place: number, tickets: Array<Ticket>]> = []
-    for (const queue of this.#queues.values()) {
-      if (!isAll && !queue.usages.includes(usage)) continue
-      const tickets = [...queue].filter(({ isUnbounded }) => !isUnbounded)
-      for (const place of tickets.keys()) places.push([place, tickets])
-    }
+    const places = this.#ticketsToCut(usage).flatMap((tickets) => tickets.map((_, place) => [place, tickets] as const))
     const longestFirst = places.sort(([one], [other]) => other - one).slice(0, excess)
     for (const [, tickets] of longestFirst) {
       const oldest = tickets.shift()

@@ -1,6 +1,11 @@
 import { Duration, Effect } from "effect"
-import { FairQueues, type FairSemaphoreLimits } from "./FairQueues.ts"
+import { type FairQueueLimits, FairQueues } from "./FairQueues.ts"
 import { type PermitRejection, QueueFull, type Ticket } from "./KeyQueue.ts"
+
+export interface FairSemaphoreLimits extends FairQueueLimits {
+  /** Default time that work waits for a permit. */
+  readonly timeout: Duration.DurationInput
+}
 
 export interface AcquireOptions {
   readonly timeout?: Duration.DurationInput

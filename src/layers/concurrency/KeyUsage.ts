@@ -7,7 +7,6 @@ const maxTimeSteps = 4
 
 /** What one key holds, waits for and has used lately. */
 export class KeyUsage {
-  readonly key: string
   holding = 0
   queued = 0
   /** The number of the grant that last served this key. */
@@ -26,10 +25,6 @@ export class KeyUsage {
   #taken = 0
   #takenBefore = 0
   #takenAt = 0
-
-  constructor(key: string) {
-    this.key = key
-  }
 
   /** An empty queue does not stand. */
   dequeue() {
@@ -59,7 +54,8 @@ export class KeyUsage {
 
   giveBack(grantedAt: number, now: number) {
     this.holding--
-    this.#grantedAt -= grantedAt
+    // Set to 0, because a sum of fractions can leave a residue, with which the key would never be idle.
+    this.#grantedAt = this.holding === 0 ? 0 : this.#grantedAt - grantedAt
     this.#decay(now)
     this.#usedMs = Math.min(this.#usedMs + now - grantedAt, maxTimeSteps * timeStepMs)
   }
@@ -91,11 +87,11 @@ export class KeyUsage {
 }
 
 /**
- * The lowest rank is served first: by the longest use of any key, then by the most permits of any key, then by the latest
- * grant of any key, then by the sum of their latest grants. The sum of their permits would favor a caller that spreads
- * over many tenants.
+ * The lowest rank is served first: by the longest use of any key, then by the most permits of any key, then by the use and
+ * the permits of the first key, then by the latest grant of any key, then by the sum of their latest grants. The sum of
+ * their permits would favor a caller that spreads over many tenants.
  */
-export type Rank = readonly [timeSteps: number, load: number, servedAt: number, servedBefore: number]
+export type Rank = ReadonlyArray<number>
 
 export const rankOf = (usages: ReadonlyArray<KeyUsage>, now: number): Rank => {
   let [timeSteps, load, servedAt, servedBefore] = [0, 0, 0, 0]
@@ -105,11 +101,14 @@ export const rankOf = (usages: ReadonlyArray<KeyUsage>, now: number): Rank => {
     servedAt = Math.max(servedAt, usage.servedAt)
     servedBefore += usage.servedAt
   }
-  return [timeSteps, load, servedAt, servedBefore]
+  const [first] = usages
+  return [timeSteps, load, first?.timeSteps(now) ?? 0, first?.holding ?? 0, servedAt, servedBefore]
 }
 
 export const isBefore = (one: Rank, other: Rank) => {
-  if (one[0] !== other[0]) return one[0] < other[0]
-  if (one[1] !== other[1]) return one[1] < other[1]
-  return one[2] === other[2] ? one[3] < other[3] : one[2] < other[2]
+  for (const [index, value] of one.entries()) {
+    const otherValue = other[index] ?? 0
+    if (value !== otherValue) return value < otherValue
+  }
+  return false
 }

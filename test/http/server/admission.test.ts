@@ -12,10 +12,11 @@ interface Target {
   readonly client: string
 }
 
-// DATABASE_POOL 4 admits 16 requests, 12 of them of one caller or tenant, of which 3 have a connection at the same time.
+// DATABASE_POOL 6 admits 24 requests: 16 of one caller, 20 of one tenant, of which 4 and 5 have a connection at a time.
 describe("Request admission", () => {
-  const limits = { DATABASE_POOL: "4", MAX_QUEUED_REQUESTS_PER_CALLER: "2", MAX_QUEUED_REQUESTS: "3" }
-  const [maxAdmitted, maxWriting, maxQueued] = [12, 3, 2]
+  const limits = { DATABASE_POOL: "6", MAX_QUEUED_REQUESTS_PER_CALLER: "2", MAX_QUEUED_REQUESTS: "3" }
+  const [maxAdmitted, maxWriting, maxQueued] = [16, 4, 2]
+  const [maxAdmittedOfTenant, maxWritingOfTenant] = [20, 5]
   const capacity = maxAdmitted + maxQueued
   let service: Service
   let pool: ReturnType<typeof openPool>
@@ -72,7 +73,7 @@ describe("Request admission", () => {
    * Renames clients behind a closed gate until each request is writing, queued or rejected; the returned function opens
    * the gate.
    */
-  const fillQueues = async (targets: ReadonlyArray<Target>) => {
+  const fillQueues = async (targets: ReadonlyArray<Target>, admitted = maxAdmitted, writing = maxWriting) => {
     await gate.close()
     let completed = 0
     const responses = targets.map((target) =>
@@ -81,8 +82,8 @@ describe("Request admission", () => {
         return response
       })
     )
-    const excess = targets.length - capacity
-    await gate.untilWaiting(maxWriting)
+    const excess = targets.length - admitted - maxQueued
+    await gate.untilWaiting(writing)
     await untilStanding()
     await untilQueued(maxQueued)
     await vi.waitUntil(() => completed === excess, { timeout: 10_000, interval: 10 })
@@ -154,6 +155,19 @@ describe("Request admission", () => {
     for (const response of rejectedOf(responses)) assertTooManyRequests(response)
   })
 
+  it("leaves room to other callers of a tenant while one caller has all that it can get", async () => {
+    const greedy = await newTarget("greedy colleague")
+    const members = { as: greedy.caller, tenant: greedy.tenant, body: { subject: "colleague", role: "MEMBER" } }
+    assert.strictEqual((await service.api("POST", "/members", members)).status, 201)
+    await gate.close()
+    const renames = repeated([greedy], maxAdmitted).map(rename)
+    await gate.untilWaiting(maxWriting)
+    await untilInFlight(renames.length)
+    assert.strictEqual((await read({ ...greedy, caller: "colleague" })).status, 200)
+    await gate.open()
+    assert.isEmpty(rejectedOf(await Promise.all(renames)))
+  })
+
   it("counts requests of all callers in one tenant together", async () => {
     const first = await newTarget("first")
     const victim = await newTarget("outsider")
@@ -162,7 +176,9 @@ describe("Request admission", () => {
       await service.api("POST", "/members", { as: "first", tenant: first.tenant, body: { subject, role: "MEMBER" } })
     }
     const finish = await fillQueues(
-      repeated([first, ...colleagues.map((caller) => ({ ...first, caller }))], capacity + 2)
+      repeated([first, ...colleagues.map((caller) => ({ ...first, caller }))], maxAdmittedOfTenant + maxQueued + 2),
+      maxAdmittedOfTenant,
+      maxWritingOfTenant
     )
     assert.strictEqual((await create(victim)).status, 201)
     assert.lengthOf(rejectedOf(await finish()), 2)
@@ -178,7 +194,7 @@ describe("Request admission", () => {
     await gate.untilWaiting(maxWriting)
     await untilInFlight(first.length)
     // The last permit is for a caller that has none.
-    const second = repeated([other], 3).map(rename)
+    const second = repeated([other], 7).map(rename)
     await gate.untilWaiting(maxWriting + 1)
     await untilInFlight(first.length + second.length)
     const third = [rename(last)]

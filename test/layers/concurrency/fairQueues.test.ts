@@ -1,6 +1,7 @@
 import { Either } from "effect"
 import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
-import type { FairSemaphoreLimits } from "../../../src/layers/concurrency/FairQueues.ts"
+import type { FairSemaphoreLimits } from "../../../src/layers/concurrency/FairSemaphore.ts"
+import { KeyUsage } from "../../../src/layers/concurrency/KeyUsage.ts"
 import { makeJobs, resultOf, settled } from "../../support/fixtures/semaphoreJobs.ts"
 
 describe("The time of makeFairSemaphore", () => {
@@ -39,7 +40,33 @@ describe("The time of makeFairSemaphore", () => {
     assert.lengthOf(slow(), 2)
     vi.advanceTimersByTime(3000)
     await settled()
+    assert.lengthOf(slow(), 2)
+    await finish("quick/other 9")
+    vi.advanceTimersByTime(3000)
+    await settled()
     assert.lengthOf(slow(), 4)
+  })
+
+  it("is shared by the callers of one tenant, too: turns alone would favor slow work", async () => {
+    const { started, finish, start } = makeJobs({ permits: 2, maxPerKey: 2 })
+    start("slow", "tenant")
+    start("slow", "tenant")
+    await settled()
+    vi.advanceTimersByTime(1000)
+    start("slow", "tenant")
+    start("quick", "tenant")
+    await finish("slow/tenant 0")
+    start("quick", "tenant")
+    await finish("quick/tenant 3")
+    assert.deepStrictEqual(started.slice(2), ["quick/tenant 3", "quick/tenant 4"])
+  })
+
+  it("is forgotten, although sums of it are fractions", () => {
+    const usage = new KeyUsage()
+    const times = [0.2, 0.5, 0.4].map((fraction) => 1e6 + fraction)
+    for (const [grant, time] of times.entries()) usage.take(grant, time)
+    for (const time of times) usage.giveBack(time, 1e6 + 1)
+    assert.isTrue(usage.isIdle(1e6 + 60_000))
   })
 
   it("counts for less as it passes", async () => {
@@ -148,6 +175,26 @@ describe("A queue of makeFairSemaphore with `standing`", () => {
     assert.deepStrictEqual([waitingOf(burst).length, waitingOf(others).length], [3, 10])
     const cut = await resultOf(burst.at(1)?.fiber ?? assert.fail())
     assert.deepInclude(Either.isLeft(cut) ? cut.left : {}, { _tag: "QueueFull", scope: "all" })
+  })
+
+  it("takes nothing from others while it waits for its own key alone", async () => {
+    const { burst, semaphore, start } = makeBurst(30, { permits: 3 })
+    await pass(1150)
+    assert.lengthOf(waitingOf(burst), 9)
+    const others = Array.from({ length: 10 }, () => start("other"))
+    await pass(200)
+    assert.lengthOf(waitingOf(others), 10)
+    assert.strictEqual(semaphore.queued(), 17)
+  })
+
+  it("counts the work of one key in many queues when all queues together are cut", async () => {
+    const { semaphore, start } = makeJobs({ permits: 1, maxPerKey: 1, maxQueuedPerKey: 20, maxQueued: 12, standing })
+    start("first")
+    const wide = Array.from({ length: 10 }, (_, n) => start("wide", `tenant ${n}`))
+    const narrow = Array.from({ length: 6 }, () => start("narrow"))
+    await pass(1150)
+    assert.strictEqual(semaphore.queued(), 12)
+    assert.deepStrictEqual([waitingOf(wide).length, waitingOf(narrow).length], [6, 6])
   })
 
   it("is bounded in a burst, too", async () => {

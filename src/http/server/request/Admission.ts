@@ -1,10 +1,11 @@
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Record } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { type FairSemaphoreLimits, standingRequests } from "../../../layers/concurrency/FairQueues.ts"
+import { type FairQueueLimits, standingRequests } from "../../../layers/concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
+import { connectionShares } from "../../../layers/postgres/connection/Pool.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { PagedList } from "../response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "../response/HttpResponse.ts"
@@ -25,11 +26,14 @@ export const limitKeysOf = ({ principal, tenant }: LimitSubject, address: () => 
   return [tenant === undefined ? addressKey(address()) : tenantKey]
 }
 
-/** The most permits of one key: slow work of one caller cannot take them all. */
-const maxPermitsPerKey = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
-
 /** Few enough admitted requests per connection to be fair, and enough that a single caller rarely waits. */
 const requestsPerConnection = 4
+
+/** A request that waits for a connection keeps its permit, so permits are shared as connections are. */
+const databaseLimits = (connections: number) => {
+  const { maxPerGroup, maxPerKey, permits } = connectionShares(connections)
+  return Record.map({ maxPerGroup, maxPerKey, permits }, (share) => share * requestsPerConnection)
+}
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
 /** With an Idempotency-Key, an external request keeps its transaction's connection while it waits for the provider. */
@@ -40,8 +44,8 @@ const externalTransactionLimits = (connections: number) => ({
 /** An upload is as slow as its client. It takes little memory and no database connection. */
 const uploadLimits = { permits: 1024, maxPerKey: 256 }
 
-/** Reading and writing a page of a long list takes milliseconds of the event loop, so few are read at a time. */
-const pageLimits = (connections: number) => {
+/** For what leaves most connections to the rest of the API. */
+export const sideLimits = (connections: number) => {
   const permits = Math.max(2, Math.floor(connections * 0.3))
   return { permits, maxPerKey: permits - 1 }
 }
@@ -112,17 +116,14 @@ export const makeAdmission = Effect.gen(function* () {
     standing: standingRequests,
     timeout: queueTimeout
   }
-  const makeSemaphore = (queue: string, limits: Pick<FairSemaphoreLimits, "permits" | "maxPerKey">) => {
+  const makeSemaphore = (queue: string, limits: Pick<FairQueueLimits, "permits" | "maxPerKey" | "maxPerGroup">) => {
     const semaphore = makeFairSemaphore({ ...limits, ...queueLimits }, metrics.makeReject(queue))
     metrics.registerQueue(queue, semaphore)
     return semaphore
   }
-  const maxPerKey = maxPermitsPerKey(DATABASE_POOL)
-  const database = makeSemaphore("database", {
-    permits: requestsPerConnection * DATABASE_POOL,
-    maxPerKey: requestsPerConnection * maxPerKey
-  })
-  const pages = makeSemaphore("lists", pageLimits(DATABASE_POOL))
+  const database = makeSemaphore("database", databaseLimits(DATABASE_POOL))
+  // Reading and writing a page of a long list takes milliseconds of the event loop, so few are read at a time.
+  const pages = makeSemaphore("lists", sideLimits(DATABASE_POOL))
   const external = makeSemaphore("external", externalLimits)
   const externalInTransaction = makeSemaphore("external in transactions", externalTransactionLimits(DATABASE_POOL))
   const uploads = makeSemaphore("uploads", uploadLimits)

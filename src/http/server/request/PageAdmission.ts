@@ -4,14 +4,8 @@ import { standingRequests } from "../../../layers/concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
-import { queueTimeout } from "./Admission.ts"
+import { queueTimeout, sideLimits } from "./Admission.ts"
 import { addRateLimitHeaders, RateLimit } from "./RateLimit.ts"
-
-/** Most connections stay with the API. Neither one address nor one tenant takes all permits of pages. */
-const pageLimits = (connections: number) => {
-  const permits = Math.max(2, Math.floor(connections * 0.3))
-  return { permits, maxPerKey: permits - 1 }
-}
 
 /**
  * Limits requests for pages, whose senders nobody knows: apart from the API, fairly by address and by tenant, in bounded
@@ -23,7 +17,7 @@ export const makePageAdmission = Effect.gen(function* () {
   const rateLimit = RATE_LIMIT_PER_CALLER === undefined ? undefined : new RateLimit("caller", RATE_LIMIT_PER_CALLER)
   const semaphore = makeFairSemaphore(
     {
-      ...pageLimits(DATABASE_POOL),
+      ...sideLimits(DATABASE_POOL),
       maxQueued: MAX_QUEUED_REQUESTS,
       maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER,
       standing: standingRequests,

@@ -1,24 +1,37 @@
-import { Effect } from "effect"
+import { Effect, FiberRef, HashMap } from "effect"
 import { type ApiError, Unavailable } from "../../../domain/Errors.ts"
 
-/** A full queue rejects many requests. One line tells of all that came since the line before. */
-const intervalMs = 1000
+const logLine = (reason: string, requests: number) =>
+  Effect.logWarning(`Unavailable: ${reason}`).pipe(Effect.annotateLogs("requests", requests))
 
-/** Logs why requests get a 503: the first one for each reason at once, and then one line a second at most. */
+/** Logs why requests get a 503: the first one for each reason at once, and then a line a second that counts the others. */
 export const makeUnavailableLog = () => {
-  const reasons = new Map<string, { readonly loggedAt: number; requests: number }>()
+  /** The requests since the last line of each reason, while its lines are a second apart. */
+  const counts = new Map<string, number>()
 
-  return (error: ApiError) =>
+  const logOthers = (reason: string): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (!(error instanceof Unavailable)) return Effect.void
-      const now = performance.now()
-      const last = reasons.get(error.reason)
-      const requests = (last?.requests ?? 0) + 1
-      if (last !== undefined && now - last.loggedAt < intervalMs) {
-        last.requests = requests
+      const requests = counts.get(reason) ?? 0
+      if (requests === 0) {
+        counts.delete(reason)
         return Effect.void
       }
-      reasons.set(error.reason, { loggedAt: now, requests: 0 })
-      return Effect.logWarning(`Unavailable: ${error.reason}`).pipe(Effect.annotateLogs("requests", requests))
+      counts.set(reason, 0)
+      return Effect.zipRight(logLine(reason, requests), logOthers(reason))
+    }).pipe(
+      Effect.delay("1 second"),
+      // Those of the first request.
+      Effect.locally(FiberRef.currentLogAnnotations, HashMap.empty())
+    )
+
+  return (error: ApiError) =>
+    Effect.suspend((): Effect.Effect<unknown> => {
+      if (!(error instanceof Unavailable)) return Effect.void
+      const { reason } = error
+      const count = counts.get(reason)
+      counts.set(reason, count === undefined ? 0 : count + 1)
+      return count === undefined
+        ? Effect.zipRight(logLine(reason, 1), Effect.forkDaemon(logOthers(reason)))
+        : Effect.void
     })
 }

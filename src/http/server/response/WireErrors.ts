@@ -1,8 +1,8 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Cause, Effect, Option, Schema } from "effect"
-import { ApiError, InternalError, ServiceUnavailable } from "../../../domain/Errors.ts"
+import { ApiError, InternalError, ServiceUnavailable, Unavailable } from "../../../domain/Errors.ts"
 import { BlobStoreUnavailable } from "../../../layers/blobs/BlobStoreUnavailable.ts"
-import { isTransient } from "../../../layers/postgres/connection/TransientErrors.ts"
+import { isTransient, isWithoutConnection } from "../../../layers/postgres/connection/TransientErrors.ts"
 
 const isWireError = Schema.is(ApiError)
 
@@ -37,13 +37,17 @@ const unavailableDependency = (defect: unknown) => {
   return defect instanceof BlobStoreUnavailable ? "The blob store" : undefined
 }
 
+const noConnection = Unavailable.because("a statement waited for too long for a connection to the database")
+
 /** Maps a cause to the error of the response. Defects are logged in full; the client gets a generic error. */
 export const toWireError = (cause: Cause.Cause<ApiError>): Effect.Effect<ApiError> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure !== undefined && isWireError(failure)) return Effect.succeed(failure)
   if (Cause.isInterruptedOnly(cause))
     return Effect.as(Effect.logDebug("The client disconnected"), new ServiceUnavailable())
-  const dependency = unavailableDependency(Cause.squash(cause))
+  const defect = Cause.squash(cause)
+  if (isWithoutConnection(defect)) return Effect.succeed(noConnection)
+  const dependency = unavailableDependency(defect)
   return dependency !== undefined
     ? Effect.as(Effect.logWarning(`${dependency} is unavailable`, cause), new ServiceUnavailable())
     : Effect.as(Effect.logError("A request failed with an internal error", cause), new InternalError())

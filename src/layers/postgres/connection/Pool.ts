@@ -1,6 +1,6 @@
 import { Duration, Effect, Redacted, Runtime } from "effect"
 import pg from "pg"
-import { FairQueues, type FairSemaphoreLimits } from "../../concurrency/FairQueues.ts"
+import { type FairQueueLimits, FairQueues } from "../../concurrency/FairQueues.ts"
 import type { Permit } from "../../concurrency/KeyQueue.ts"
 import { splitDatabaseUrl } from "../../config/DatabaseUrl.ts"
 import { Settings, SettingsError } from "../../config/Settings.ts"
@@ -96,16 +96,22 @@ interface Loan {
  */
 const maxLoanMillis = 1000
 
-/** Slow statements of one caller leave connections to the other callers of its tenant, and all of these to other tenants. */
-const shareLimits = (connections: number): FairSemaphoreLimits => ({
+/**
+ * The most connections of one key: slow statements of one caller leave connections to the other callers of its tenant, and
+ * all of these to other tenants.
+ */
+export const connectionShares = (connections: number) => ({
   permits: connections,
   maxPerKey: Math.max(1, Math.floor(connections * 0.8)),
   maxPerSlowKey: Math.max(1, Math.floor(connections * 0.3)),
-  maxPerGroup: Math.max(1, connections - 1),
+  maxPerGroup: Math.max(1, connections - 1)
+})
+
+const shareLimits = (connections: number): FairQueueLimits => ({
+  ...connectionShares(connections),
   // Only admitted requests wait for a connection.
   maxQueuedPerKey: Number.POSITIVE_INFINITY,
-  maxQueued: Number.POSITIVE_INFINITY,
-  timeout: connectionOptions.connectionTimeoutMillis
+  maxQueued: Number.POSITIVE_INFINITY
 })
 
 /** A pool of connections to the server that accepts writes, which keys share fairly by number and by time. */
@@ -201,8 +207,11 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
     const permit = shares.tryTake(keys)
     if (permit !== undefined) return takeWith(permit, since, done)
     const ticket = shares.enqueue(keys, connectionOptions.connectionTimeoutMillis)
-    ticket.resume = (rejection) =>
-      rejection === undefined ? takeWith(ticket, since, done) : done(new Error(noConnectionInTime), undefined, nothing)
+    ticket.resume = (rejection) => {
+      if (rejection === undefined) return takeWith(ticket, since, done)
+      metrics.observePoolWait(performance.now() - since)
+      done(new Error(noConnectionInTime), undefined, nothing)
+    }
   }
   return { acquire, statementNames } satisfies ConnectionPool
 })

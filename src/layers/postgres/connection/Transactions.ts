@@ -67,6 +67,8 @@ export class PipelinedTransaction extends DriverConnection {
   /** Ends the transaction if it is still open. Fails if the server answers COMMIT with ROLLBACK. */
   end(how: "COMMIT" | "ROLLBACK"): Effect.Effect<void, SqlError> {
     this.#isClosed = true
+    // The server rolls back when the connection ends. Behind a statement that hangs, ROLLBACK would hang as well.
+    if (this.#isConnectionBroken) return how === "COMMIT" ? Effect.fail(endError(rolledBack)) : Effect.void
     if (this.#isOpen) return this.#sendEnd(how)
     return this.#isFailed && how === "COMMIT" ? Effect.fail(endError(rolledBack)) : Effect.void
   }

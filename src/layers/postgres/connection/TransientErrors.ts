@@ -52,6 +52,8 @@ export const isStalePlan = (cause: unknown) =>
 export const isConnectionFatal = (cause: unknown) => {
   const code = errorCodeOf(cause)
   return (
+    // EPIPE looks like an SQLSTATE.
+    isUnreachable(cause) ||
     !/^[0-9A-Z]{5}$/.test(code) ||
     code.startsWith("57P") ||
     code.startsWith("08") ||
@@ -77,6 +79,9 @@ const isTransientCause = (cause: unknown): boolean => {
 }
 
 export const isTransient = (error: unknown): boolean => error instanceof SqlError && isTransientCause(error.cause)
+
+export const isWithoutConnection = (error: unknown): boolean =>
+  error instanceof SqlError && error.cause instanceof Error && error.cause.message === noConnectionInTime
 
 /** Any other statement would fail as well at the moment. */
 export const isConnectionBroken = (error: unknown): boolean =>
