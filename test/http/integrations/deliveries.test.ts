@@ -83,7 +83,9 @@ describe("Deliveries of an integration", () => {
     assert.deepStrictEqual(await listIds("eventType=client.created"), [a])
     assert.deepStrictEqual(await listIds("eventType=client.*"), [a, b])
     assert.deepStrictEqual(await listIds("since=2026-01-02T00:00:00Z"), [b, c, d])
+    assert.deepStrictEqual(await listIds("since=2026-01-02T00:00:00.001Z"), [c, d])
     assert.deepStrictEqual(await listIds("until=2026-01-02T00:00:00Z"), [a, b])
+    assert.deepStrictEqual(await listIds("until=2026-01-01T23:59:59.999Z"), [a])
     assert.deepStrictEqual(await listIds("since=2026-01-02T00:00:00Z&until=2026-01-03T00:00:00Z&eventType=client.*"), [
       b
     ])

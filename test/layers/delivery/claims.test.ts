@@ -74,6 +74,48 @@ describe("Claims.claim", () => {
     await deleteDeliveries()
   })
 
+  it("claims a delivery again whose lease ran out, and notes the attempt that was lost with its time", async () => {
+    const tenant = await insertTenant(database.sql)
+    await insertDue(tenant, 1)
+    const [first] = await claim("")
+    assert.deepInclude(first, { attempts: 0, wasLost: false })
+    await database.sql.query(
+      `update deliveries set leased_until = '2026-01-01T01:00:00Z', next_attempt_at = '2026-01-01T01:00:00Z'
+       where tenant_id = $1`,
+      [tenant]
+    )
+    const [again] = await claim("")
+    assert.strictEqual(again?.id, first?.id)
+    assert.deepInclude(again, { attempts: 1, wasLost: true })
+    const { rows } = await database.sql.query(
+      "select number, attempted_at as at, outcome from delivery_attempts where tenant_id = $1",
+      [tenant]
+    )
+    const at = new Date(Date.parse("2026-01-01T01:00:00Z") - leaseSeconds * 1000).toISOString()
+    assert.deepStrictEqual(
+      rows.map((row) => ({ ...row, at: new Date(row.at).toISOString() })),
+      [{ number: 1, at, outcome: "LOST" }]
+    )
+    await deleteDeliveries()
+  })
+
+  it("has the secrets of an integration until they expire", async () => {
+    const tenant = await insertTenant(database.sql)
+    const integration = await insertDue(tenant, 1)
+    const sealed = ["current", "replaced", "expired"].map((text) => Buffer.from(text))
+    await database.sql.query(
+      `insert into integration_secrets (tenant_id, integration_id, generation, sealed, expires_at)
+       values ($1, $2, 3, $3, null), ($1, $2, 2, $4, now() + interval '10 minutes'), ($1, $2, 1, $5, now() - interval '1 second')`,
+      [tenant, integration, ...sealed]
+    )
+    const [claimed] = await claim("")
+    assert.deepStrictEqual(claimed?.secrets, [
+      { generation: 3, sealed: sealed[0]?.toString("base64") },
+      { generation: 2, sealed: sealed[1]?.toString("base64") }
+    ])
+    await deleteDeliveries()
+  })
+
   it("claims the integrations of one pool, by their stored latency class or their send limit", async () => {
     const tenant = await insertTenant(database.sql)
     const ids: Record<SendPool, string> = {

@@ -95,6 +95,42 @@ describe("The delivery order of a resource", () => {
     return rows
   }
 
+  it("keeps the time of a retry while an earlier delivery is sent again", async () => {
+    const resource = makeId("clnt")
+    const retryAt = "2126-01-01T00:00:00.000Z"
+    const [first = "", second = "", third = ""] = await insertDeliveries(
+      resource,
+      {},
+      { status: pending, nextAttemptAt: retryAt },
+      { status: waiting }
+    )
+    await redeliver(first)
+    const finish = (delivery: string) =>
+      runtime.runPromise(
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.gen(function* () {
+            const key = { tenant, integration, resource }
+            yield* lockOrderingShared(sql)([key])
+            yield* sql`update deliveries set status = 'DELIVERED', next_attempt_at = null where id = ${delivery}`
+            yield* promoteNextDeliveries(sql)([key])
+          }).pipe(inTransaction(sql))
+        )
+      )
+    const nextAttemptOf = async (delivery: string) => {
+      const { rows } = await pool.query("select status, next_attempt_at as at from deliveries where id = $1", [
+        delivery
+      ])
+      return { status: rows[0]?.status, at: rows[0]?.at === null ? null : new Date(rows[0]?.at).toISOString() }
+    }
+    assert.deepStrictEqual(await nextAttemptOf(second), { status: waiting, at: retryAt })
+    await finish(first)
+    assert.deepStrictEqual(await nextAttemptOf(second), { status: pending, at: retryAt })
+    await finish(second)
+    const next = await nextAttemptOf(third)
+    assert.strictEqual(next.status, pending)
+    assert.isAtMost(Date.parse(next.at ?? ""), Date.now())
+  })
+
   const now = "2026-01-01T00:00:00Z"
   it.each<[string, ReadonlyArray<DeliveryFields>, number, ReadonlyArray<string>]>([
     ["alone", [{}], 0, [pending]],

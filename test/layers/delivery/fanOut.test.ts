@@ -76,6 +76,14 @@ describe("FanOut", () => {
     await assertOnePendingPerResource(tenant)
   })
 
+  it("creates nothing for the key of another tenant", async () => {
+    const { keys } = await makeTenant(1, 1, 1)
+    const other = await makeTenant(1, 1, 1)
+    const mixed = keys.map(({ id }) => ({ id, tenant: other.tenant }))
+    const { deliveryCount } = await database.run(database.fanOut.fanOut(mixed, limits))
+    assert.strictEqual(deliveryCount, 0)
+  })
+
   it("gives each tenant of a batch an equal share", async () => {
     const large = await makeTenant(40, 4, 1)
     const small = await makeTenant(3, 2, 1)
