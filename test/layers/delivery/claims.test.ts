@@ -102,16 +102,16 @@ describe("Claims.claim", () => {
   it("has the secrets of an integration until they expire", async () => {
     const tenant = await insertTenant(database.sql)
     const integration = await insertDue(tenant, 1)
-    const sealed = ["current", "replaced", "expired"].map((text) => Buffer.from(text))
+    const [current, replaced, expired] = [Buffer.from("current"), Buffer.from("replaced"), Buffer.from("expired")]
     await database.sql.query(
       `insert into integration_secrets (tenant_id, integration_id, generation, sealed, expires_at)
        values ($1, $2, 3, $3, null), ($1, $2, 2, $4, now() + interval '10 minutes'), ($1, $2, 1, $5, now() - interval '1 second')`,
-      [tenant, integration, ...sealed]
+      [tenant, integration, current, replaced, expired]
     )
     const [claimed] = await claim("")
     assert.deepStrictEqual(claimed?.secrets, [
-      { generation: 3, sealed: sealed[0]?.toString("base64") },
-      { generation: 2, sealed: sealed[1]?.toString("base64") }
+      { generation: 3, sealed: current.toString("base64") },
+      { generation: 2, sealed: replaced.toString("base64") }
     ])
     await deleteDeliveries()
   })

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { MailOutcome } from "../../../src/domain/mails/Mail.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { makeMailProofs } from "../../../src/layers/delivery/MailProofs.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
@@ -23,6 +24,7 @@ describe("The fan-out to an EMAIL integration", () => {
       await database.newIntegration(tenant, { provider: "EMAIL" }),
       await database.newIntegration(tenant)
     ]
+    await database.newIntegration(tenant, { provider: "JIRA" })
     const client = makeId("clnt")
     await database.sql.query(
       "insert into clients (tenant_id, id, name, media, created_at, updated_at, sequence) values ($1, $2, 'C', '[]', now(), now(), 1)",
@@ -62,10 +64,20 @@ describe("The fan-out to an EMAIL integration", () => {
       ...mailsOf(own, null),
       { integration: hook, recipient: null, status: "PENDING", by: null }
     ])
+
+    const ofService = await database.newEvent(tenant, client, 2)
+    await database.sql.query("update events set client_id = $1 where id = $2", [client, ofService])
+    await database.run(database.outbox.assignPositions("test", 100, ""))
+    await database.run(database.fanOut.fanOut([{ tenant, id: ofService }], { maxEvents: 10, maxDeliveries: 10 }))
+    const { rows: callers } = await database.sql.query(
+      "select distinct shared_mail_by as by from deliveries where event_id = $1 and integration_id = $2",
+      [ofService, mail]
+    )
+    assert.deepStrictEqual(callers, [{ by: "" }])
   })
 })
 
-describe("MailProofs.begin", () => {
+describe("MailProofs", () => {
   let service: Service
   let fixture: MailFixture
   let sql: ReturnType<typeof openPool>
@@ -101,12 +113,14 @@ describe("MailProofs.begin", () => {
       isShared: false,
       requestedBy: undefined
     } as const
-    const begin = (lease = "lease_1") =>
-      Effect.flatMap(SqlClient.SqlClient, (client) => makeMailProofs(client).begin(mail, lease)).pipe(
+    const withProofs = <A, E>(use: (proofs: ReturnType<typeof makeMailProofs>) => Effect.Effect<A, E>) =>
+      Effect.flatMap(SqlClient.SqlClient, (client) => use(makeMailProofs(client))).pipe(
         Effect.provide(testLayers(service.database.url)),
         Effect.runPromise
       )
-    return { id, invoice, begin }
+    const begin = (lease = "lease_1") => withProofs((proofs) => proofs.begin(mail, lease))
+    const record = (outcome: MailOutcome) => withProofs((proofs) => Effect.orDie(proofs.record({ ...mail, outcome })))
+    return { id, invoice, begin, record }
   }
 
   it("accepts a mail once", async () => {
@@ -126,6 +140,30 @@ describe("MailProofs.begin", () => {
       await sql.query("update invoice_mails set outcome = $2 where delivery_id = $1", [id, outcome])
       assert.strictEqual(await begin(), expected, outcome)
     }
+  })
+
+  it("records a result that is retried for its own mail and round alone", async () => {
+    const [one, other] = [await makeLeased(), await makeLeased()]
+    await one.begin()
+    await other.begin()
+    const copy = (tenant: string, delivery: string, round: number) =>
+      sql.query(
+        `insert into invoice_mails (tenant_id, delivery_id, round, integration_id, event_id, invoice_id, recipient,
+           message_id, is_shared)
+         select $1, $2, $3, integration_id, event_id, invoice_id, recipient, message_id, is_shared
+         from invoice_mails where delivery_id = $4`,
+        [tenant, delivery, round, other.id]
+      )
+    await copy(fixture.tenant, one.id, 1)
+    const stranger = await service.newTenant()
+    await copy(stranger, one.id, 0)
+    await one.record("RETRY")
+    const { rows } = await sql.query(
+      "select tenant_id as tenant, delivery_id as delivery, round from invoice_mails where outcome = 'RETRY' and delivery_id = any ($1)",
+      [[one.id, other.id]]
+    )
+    assert.deepStrictEqual(rows, [{ tenant: fixture.tenant, delivery: one.id, round: 0 }])
+    await sql.query("delete from invoice_mails where tenant_id = $1", [stranger])
   })
 
   it("declines without the lease, and after the lease has expired", async () => {
