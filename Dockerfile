@@ -4,8 +4,8 @@ ARG BASE_IMAGE=gcr.io/distroless/cc-debian12
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /project
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund
+COPY .npmrc package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY scripts scripts
 COPY src src

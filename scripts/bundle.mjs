@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { build, stop } from "esbuild"
 import { writeConsole } from "./consoleBundle.mjs"
-import { docsViewer } from "./docsViewer.mjs"
+import { viewerFile } from "./docsViewer.mjs"
 import { packagesMark } from "./packagesMark.mjs"
 import { inProject, root } from "./project.mjs"
 
@@ -12,7 +12,7 @@ export const requireBanner =
 
 /**
  * pg-native is optional and not installed. sharp has native code. The S3 client is rarely used and would slow down every
- * start.
+ * start; an installation without packages for development has none.
  */
 export const unbundled = ["pg-native", "sharp", "@aws-sdk/client-s3"]
 
@@ -57,8 +57,7 @@ export const copyRuntimeFiles = async (folder) => {
   // PDFKit reads the profile of its colors from here.
   const colors = inProject("node_modules/pdfkit/js/data")
   mirrorFolder(colors, ["sRGB_IEC61966_2_1.icc"], join(folder, "data"))
-  const viewer = await docsViewer()
-  replaceFile(join(folder, "docs-viewer.js.gz"), (path) => copyFileSync(viewer, path))
+  replaceFile(join(folder, basename(viewerFile)), (path) => copyFileSync(viewerFile, path))
   await writeConsole(join(folder, "console"))
 }
 

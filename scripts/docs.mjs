@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"
+import { writeViewer } from "./docsViewer.mjs"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain } from "./project.mjs"
 
-const help = "npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/config/Settings.ts"
+const help = `npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/config/Settings.ts, and the viewer
+               of the documentation page, which is part of a package for development`
 
 const write = async () => {
   await prepare({ dev: true })
@@ -13,7 +15,8 @@ const write = async () => {
   const { exampleEnvironment, settingsPage } = await import(pathToFileURL(program).href)
   writeFileSync(inProject("docs", "settings.md"), settingsPage)
   writeFileSync(inProject(".env.example"), exampleEnvironment)
-  process.stdout.write("Wrote docs/settings.md and .env.example\n")
+  await writeViewer()
+  process.stdout.write("Wrote docs/settings.md, .env.example and the viewer\n")
 }
 
 if (process.argv.includes("--help")) process.stdout.write(`${help}\n`)

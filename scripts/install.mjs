@@ -33,13 +33,15 @@ export const isInstalled = ({ dev }) => {
  */
 export const install = ({ dev, started }) =>
   new Promise((resolve, reject) => {
+    // `npm ci` begins by deleting all packages, of which PostgreSQL may run: those for development are added to the others.
+    const installation = dev && isInstalled({ dev: false }) ? ["install", "--no-save"] : ["ci"]
     // `npm run -s` passes the log level "silent" on, which would hide the cause of a failure.
     const { command, args } = npm(
-      "ci",
+      ...installation,
       "--no-audit",
       "--no-fund",
       "--loglevel=error",
-      ...(dev ? ["--include=dev"] : [])
+      dev ? "--include=dev" : "--omit=dev"
     )
     const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
     const output = []

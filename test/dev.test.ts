@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startOf } from "../scripts/pidLock.mjs"
@@ -24,9 +24,6 @@ const copyProject = () => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-dev-"))
   for (const name of ["src", "scripts", "package.json", "package-lock.json"])
     cpSync(join(projectRoot, name), join(folder, name), { recursive: true, preserveTimestamps: true })
-  // Compressing the viewer takes seconds, and is the same for every copy.
-  const isViewer = (path: string) => path.endsWith(".cache") || basename(path).startsWith("docs-viewer-")
-  cpSync(join(projectRoot, ".cache"), join(folder, ".cache"), { recursive: true, filter: isViewer })
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"), "dir")
   return folder
 }

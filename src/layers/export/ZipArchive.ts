@@ -1,4 +1,4 @@
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Deferred, Effect, Stream } from "effect"
 import { ZipFile } from "yazl"
 

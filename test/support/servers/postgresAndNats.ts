@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect } from "effect"
 import { killInTurn, prepareNatsCluster } from "../../../drills/natsCluster.ts"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Deferred, Effect, Exit, Runtime, Schedule, Schema, Scope } from "effect"
 import { prepareNatsCluster } from "../../../drills/natsCluster.ts"
 import { findNatsProgram, type NatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"

@@ -11,11 +11,8 @@ import { toViewerDocument } from "./ViewerDocument.ts"
 const viewerPath = "/docs/viewer.js"
 const viewerDocumentPath = "/docs/openapi.json"
 
-/** The build writes the viewer next to the bundle. */
-const viewerFile = new URL(
-  import.meta.url.endsWith(".ts") ? "../../../../dist/docs-viewer.js.gz" : "./docs-viewer.js.gz",
-  import.meta.url
-)
+/** `npm run docs` takes it from its package, and the build copies it next to the bundle. */
+const viewerFile = new URL("./docs-viewer.js.gz", import.meta.url)
 
 /** Without anything that the viewer would request from other hosts: fonts, telemetry, proxies, chat. */
 const configuration = {
