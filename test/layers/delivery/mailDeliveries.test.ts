@@ -166,6 +166,26 @@ describe("MailProofs", () => {
     await sql.query("delete from invoice_mails where tenant_id = $1", [stranger])
   })
 
+  it("counts the event of a mail in its own document alone", async () => {
+    const [one, other] = [await makeLeased(), await makeLeased()]
+    const sequencesOf = async () => {
+      const { rows } = await sql.query("select id, sequence from invoices")
+      return Object.fromEntries(rows.map(({ id, sequence }) => [id, Number(sequence)]))
+    }
+    const before = await sequencesOf()
+    await one.begin()
+    await one.record("SENT")
+    await other.begin()
+    await other.record("UNCERTAIN")
+    const sequence = (before[one.invoice] ?? 0) + 1
+    assert.deepStrictEqual(await sequencesOf(), { ...before, [one.invoice]: sequence })
+    const { rows } = await sql.query(
+      "select sequence::int from events where resource_id = $1 and type = 'invoice.sent'",
+      [one.invoice]
+    )
+    assert.deepStrictEqual(rows, [{ sequence }])
+  })
+
   it("declines without the lease, and after the lease has expired", async () => {
     const { begin, id } = await makeLeased()
     assert.isFalse(await begin("lease_2"))
