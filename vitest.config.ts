@@ -29,7 +29,7 @@ export const quick = [
 
 /** Tests that take longest, also those of small files, which vitest would run last. */
 const long =
-  /test\/(workers\/chaos|client|dev|drills|walkthrough|up|testWatch|http\/server\/fuzz|http\/tenancy\/roles|console\/(accessibility|totals))\b/
+  /test\/(workers\/chaos|client|dev|drills|walkthrough|commands|testWatch|http\/server\/fuzz|http\/tenancy\/roles|console\/(accessibility|totals))\b/
 
 /** Spreads the long files over the first half, so that none runs alone at the end, and they do not slow each other down. */
 class SpreadLong extends BaseSequencer {

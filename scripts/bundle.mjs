@@ -61,6 +61,16 @@ export const copyRuntimeFiles = async (folder) => {
   await writeConsole(join(folder, "console"))
 }
 
+const writeOutputs = (outputFiles, startedAt) => {
+  for (const { contents, path } of outputFiles) {
+    replaceFile(path, (temporary) => {
+      writeFileSync(temporary, contents)
+      // The start of the build: a source that changes during the build must look newer than the bundle.
+      utimesSync(temporary, startedAt, startedAt)
+    })
+  }
+}
+
 /**
  * Bundles our sources into one file; `selfContained` includes the packages. A program that reads no files of the service
  * needs no `runtimeFiles`, which take longer than a small bundle.
@@ -80,11 +90,39 @@ export const bundle = async (entry, outfile, { selfContained = false, sourcemap 
   if (runtimeFiles) await copyRuntimeFiles(dirname(outfile))
   // Otherwise esbuild's helper process lives as long as this one.
   await stop()
-  for (const { contents, path } of outputFiles) {
-    replaceFile(path, (temporary) => {
-      writeFileSync(temporary, contents)
-      // The start of the build: a source that changes during the build must look newer than the bundle.
-      utimesSync(temporary, startedAt, startedAt)
-    })
-  }
+  writeOutputs(outputFiles, startedAt)
+}
+
+const chunkPrefix = "chunk-"
+
+/** Bundles the service in chunks: a process loads those of the command that it runs. */
+export const bundleProgram = async (folder, { sourcemap }) => {
+  const startedAt = new Date()
+  const bundling = build({
+    ...commonOptions,
+    ...selfContainedOptions(),
+    entryPoints: { main: "src/main.ts", pdf: "src/layers/pdf/worker.ts" },
+    outdir: folder,
+    splitting: true,
+    // Beside the program, because modules find the files that they read by their own address.
+    chunkNames: `${chunkPrefix}[hash]`,
+    sourcemap,
+    sourcesContent: false,
+    write: false
+  })
+  mkdirSync(folder, { recursive: true })
+  const [{ outputFiles }] = await Promise.all([bundling, copyRuntimeFiles(folder)])
+  await stop()
+  // A program last: a process that starts meanwhile finds what it imports.
+  const isChunk = (path) => basename(path).startsWith(chunkPrefix)
+  writeOutputs(
+    outputFiles.filter(({ path }) => isChunk(path)),
+    startedAt
+  )
+  writeOutputs(
+    outputFiles.filter(({ path }) => !isChunk(path)),
+    startedAt
+  )
+  const written = new Set(outputFiles.map(({ path }) => basename(path)))
+  for (const name of readdirSync(folder)) if (isChunk(name) && !written.has(name)) rmSync(join(folder, name))
 }

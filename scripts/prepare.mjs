@@ -71,10 +71,8 @@ const lock = async () => {
 
 /** Builds the service with everything that it reads at run time. */
 export const buildProgram = async (folder, { sourcemap = true } = {}) => {
-  const { bundle } = await import("./bundle.mjs")
-  const pdf = { selfContained: true, sourcemap, runtimeFiles: false }
-  await bundle("src/layers/pdf/worker.ts", join(folder, "pdf.js"), pdf)
-  await bundle("src/main.ts", join(folder, "main.js"), { selfContained: true, sourcemap })
+  const { bundleProgram } = await import("./bundle.mjs")
+  await bundleProgram(folder, { sourcemap })
 }
 
 const buildClient = async () => {

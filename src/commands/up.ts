@@ -2,27 +2,27 @@ import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Data, Deferred, Effect, ExecutionStrategy, Exit, Fiber, Redacted, Ref, Schedule, Scope } from "effect"
-import { consolePath } from "./http/server/pages/Console.ts"
-import { baseUrlOf, requestSignInLink } from "./http/server/pages/ConsoleLink.ts"
-import { acceptsDevelopmentTokens } from "./layers/auth/DevelopmentKey.ts"
-import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
-import { waitUntilApiReady } from "./layers/local/ApiReadiness.ts"
-import { printLine, withProgress } from "./layers/local/ConsoleProgress.ts"
-import { type DataDir, lockDataDir } from "./layers/local/DataDir.ts"
-import { findNatsProgram, type NoNatsServer } from "./layers/local/nats/NatsPrograms.ts"
-import { startNats } from "./layers/local/nats/NatsServer.ts"
-import { localhost, PortTaken, requireFreePort } from "./layers/local/Ports.ts"
-import { projectRoot } from "./layers/local/ProjectRoot.ts"
-import { startPostgres } from "./layers/local/postgres/Postgres.ts"
-import { describeExit, type Program, runProgram } from "./layers/local/process/Child.ts"
-import { apiHeapOptions } from "./layers/local/process/HeapOptions.ts"
-import { lastLines } from "./layers/local/process/LogFile.ts"
-import { exitWithParent, supervisedFlag } from "./layers/local/process/ParentWatch.ts"
-import { restartOnChange } from "./layers/local/process/RestartOnChange.ts"
-import { makeSpareProcesses } from "./layers/local/process/SpareProcesses.ts"
-import { makeStopSignal } from "./layers/local/process/StopSignals.ts"
-import { supervise } from "./layers/local/process/Supervisor.ts"
-import { workerNames } from "./workers/registry.ts"
+import { consolePath } from "../http/server/pages/Console.ts"
+import { baseUrlOf, requestSignInLink } from "../http/server/pages/ConsoleLink.ts"
+import { acceptsDevelopmentTokens } from "../layers/auth/DevelopmentKey.ts"
+import { Settings, type SettingsShape } from "../layers/config/Settings.ts"
+import { waitUntilApiReady } from "../layers/local/ApiReadiness.ts"
+import { printLine, withProgress } from "../layers/local/ConsoleProgress.ts"
+import { type DataDir, lockDataDir } from "../layers/local/DataDir.ts"
+import { findNatsProgram, type NoNatsServer } from "../layers/local/nats/NatsPrograms.ts"
+import { startNats } from "../layers/local/nats/NatsServer.ts"
+import { localhost, PortTaken, requireFreePort } from "../layers/local/Ports.ts"
+import { projectRoot } from "../layers/local/ProjectRoot.ts"
+import { startPostgres } from "../layers/local/postgres/Postgres.ts"
+import { describeExit, type Program, runProgram } from "../layers/local/process/Child.ts"
+import { apiHeapOptions } from "../layers/local/process/HeapOptions.ts"
+import { lastLines } from "../layers/local/process/LogFile.ts"
+import { exitWithParent, supervisedFlag } from "../layers/local/process/ParentWatch.ts"
+import { restartOnChange } from "../layers/local/process/RestartOnChange.ts"
+import { makeSpareProcesses } from "../layers/local/process/SpareProcesses.ts"
+import { makeStopSignal } from "../layers/local/process/StopSignals.ts"
+import { supervise } from "../layers/local/process/Supervisor.ts"
+import { workerNames } from "../workers/registry.ts"
 
 export class MigrationProcessFailed extends Data.TaggedError("MigrationProcessFailed")<{
   readonly reason: string
@@ -114,8 +114,8 @@ const welcomeText = (baseUrl: string, link: string | undefined, { folder, logFil
   ].join("\n")
 }
 
-/** This program, which the child processes run too. */
-const main = fileURLToPath(import.meta.url)
+/** The program, which the child processes run too. */
+const main = join(dirname(fileURLToPath(import.meta.url)), "main.js")
 
 /** What `npm run dev` builds beside it: a program that runs it later, and the packages that this one loads before. */
 const spare = join(dirname(main), "spare.js")
@@ -191,13 +191,16 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
   })
 
 /** Runs the whole system on this machine until a stop signal arrives. */
-export const up = (options: UpOptions) =>
+export const run = (args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     yield* requireDevelopmentFolder
     yield* exitWithParent
     const settings = yield* Settings
     const stopSignal = yield* makeStopSignal
-    yield* Effect.raceFirst(Effect.zipRight(start(settings, options), Effect.never), Deferred.await(stopSignal))
+    yield* Effect.raceFirst(
+      Effect.zipRight(start(settings, { watch: args.includes("--watch") }), Effect.never),
+      Deferred.await(stopSignal)
+    )
   }).pipe(
     Effect.scoped,
     Effect.onExit((exit) => (Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? printLine("Stopped") : Effect.void))

@@ -1,11 +1,11 @@
 import { get } from "node:http"
 import { Context, Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { startOf } from "../scripts/pidLock.mjs"
-import { localhost } from "../src/layers/local/Ports.ts"
-import { until } from "./layers/local/temporary.ts"
-import { childrenOf } from "./support/servers/processes.ts"
-import { type Instance, launch, makePlace, start } from "./support/servers/upInstance.ts"
+import { startOf } from "../../scripts/pidLock.mjs"
+import { localhost } from "../../src/layers/local/Ports.ts"
+import { until } from "../layers/local/temporary.ts"
+import { childrenOf } from "../support/servers/processes.ts"
+import { type Instance, launch, makePlace, start } from "../support/servers/upInstance.ts"
 
 const readinessStatus = (port: number) =>
   Effect.async<number>((resume) => {

@@ -2,12 +2,12 @@ import { execFileSync, spawn } from "node:child_process"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { findNatsProgram } from "../src/layers/local/nats/NatsPrograms.ts"
-import { localhost, requireFreePort } from "../src/layers/local/Ports.ts"
-import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
-import { pollSchedule } from "./layers/local/temporary.ts"
-import { startReceiver } from "./support/servers/receiver.ts"
-import { dataFolderOf, makePlace, start } from "./support/servers/upInstance.ts"
+import { findNatsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
+import { localhost, requireFreePort } from "../../src/layers/local/Ports.ts"
+import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
+import { pollSchedule } from "../layers/local/temporary.ts"
+import { startReceiver } from "../support/servers/receiver.ts"
+import { dataFolderOf, makePlace, start } from "../support/servers/upInstance.ts"
 
 const natsPort = 4222
 

@@ -21,6 +21,12 @@ declare module "*/scripts/bundle.mjs" {
 }
 
 declare module "*/scripts/prepare.mjs" {
+  /** The program that the current sources are built to. */
+  export const main: string
+
   /** Whether a bundle of the service contains the current sources and packages. */
   export const isBuilt: (bundle: string) => boolean
+
+  /** Builds the service with everything that it reads at run time. */
+  export const buildProgram: (folder: string) => Promise<void>
 }

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { Effect } from "effect"
 import { inject } from "vitest"
-import { bundle } from "../../../scripts/bundle.mjs"
-import { isBuilt } from "../../../scripts/prepare.mjs"
+import { buildProgram, isBuilt } from "../../../scripts/prepare.mjs"
 import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
@@ -21,7 +20,7 @@ const { DATABASE_URL: _database, NATS_URL: _nats, ...inheritedEnv } = process.en
 
 /** Bundles the current sources, unless a file before has done it. */
 export const bundleApi = async () => {
-  if (!isBuilt(apiProgram)) await bundle("src/main.ts", apiProgram, { selfContained: true })
+  if (!isBuilt(apiProgram)) await buildProgram(dirname(apiProgram))
 }
 
 /** Waits for a line with this message and returns its URL. Collects all lines. */

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { Schema } from "effect"
 import type { TestProject } from "vitest/node"
 import { bundle } from "../../../scripts/bundle.mjs"
+import { buildProgram, isBuilt, main } from "../../../scripts/prepare.mjs"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
 import { prepareServer } from "./migratedTemplate.ts"
@@ -26,7 +27,8 @@ const Addresses = Schema.parseJson(
 const launch = async () => {
   const program = join(projectRoot, "node_modules", ".cache", "test-servers", "main.js")
   await bundle("test/support/servers/postgresAndNats.ts", program, { selfContained: true })
-  await bundle("src/layers/pdf/worker.ts", join(projectRoot, "dist", "pdf.js"), { selfContained: true })
+  // Services in the processes of tests render documents with its thread.
+  if (!isBuilt(main)) await buildProgram(dirname(main))
   return spawn(process.execPath, [program], {
     env: { ...process.env, [supervisedFlag]: "1" },
     stdio: ["pipe", "pipe", "inherit"],

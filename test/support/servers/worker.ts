@@ -2,7 +2,7 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import { withProbes } from "../../../src/http/WorkerProbes.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
-import { type WorkerName, workers } from "../../../src/workers/registry.ts"
+import { type WorkerName, workerLive } from "../../../src/workers/registry.ts"
 import { captureLogs } from "./logCapture.ts"
 import { defaultWaitSeconds } from "./natsCluster.ts"
 import type { Service } from "./service.ts"
@@ -11,7 +11,7 @@ import type { Service } from "./service.ts"
 export const startWorker = async (service: Pick<Service, "settings">, name: WorkerName) => {
   const scope = Effect.runSync(Scope.make())
   const lines: Array<string> = []
-  const live = withProbes(workers[name]).pipe(
+  const live = withProbes(workerLive(name)).pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
     Layer.provide(captureLogs(lines))

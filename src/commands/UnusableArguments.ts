@@ -1,0 +1,3 @@
+import { Data } from "effect"
+
+export class UnusableArguments extends Data.TaggedError("UnusableArguments")<{ readonly message: string }> {}

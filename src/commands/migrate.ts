@@ -1,0 +1,9 @@
+import { Console, Effect } from "effect"
+import { migrate } from "../layers/postgres/Migrations.ts"
+import { TelemetryLive } from "../layers/telemetry/Telemetry.ts"
+
+export const run = () =>
+  migrate.pipe(
+    Effect.flatMap((applied) => Console.log(applied.length === 0 ? "Up to date." : `Applied ${applied.length}.`)),
+    Effect.provide(TelemetryLive("migrate"))
+  )
