@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import { maxOpenRedeliveries } from "../../../../src/domain/delivery/Delivery.ts"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
 import { makeBulkRedeliveries } from "../../../../src/layers/delivery/redelivery/BulkRedeliveries.ts"
 import { makeId } from "../../../../src/layers/postgres/IdGenerator.ts"
@@ -181,6 +182,43 @@ describe("A bulk redelivery", () => {
     await eventually(async () => (await countOpen()) === 0, "the redelivery is complete")
     await stopSecond()
     assert.strictEqual(await count(unfinished), 45)
+  })
+
+  it("requeues mails by recipient", async () => {
+    await insertDelivered(2)
+    await database.sql.query("update deliveries set recipient = 'ada@client.example' where integration_id = $1", [
+      integration
+    ])
+    assert.deepStrictEqual(await startRedelivery(), { redelivered: 2, isComplete: true })
+  })
+
+  it("is the next one that is due, tenant by tenant, and waits after a failure", async () => {
+    await insertDelivered(20)
+    await startRedelivery()
+    const next = (after = "") => database.run(redeliveries.nextDue(after))
+    const open = (await next()) ?? assert.fail("none is due")
+    assert.strictEqual(open.tenant, tenant)
+    assert.isUndefined(await next(tenant))
+    await database.run(redeliveries.postpone(open))
+    const { rows } = await database.sql.query(
+      "select extract(epoch from due_at - now())::integer as wait from redeliveries where id = $1",
+      [open.id]
+    )
+    assert.approximately(rows[0]?.wait, 30, 5)
+    assert.isUndefined(await next())
+    await database.sql.query("update redeliveries set due_at = now() where id = $1", [open.id])
+    await database.sql.query("update tenants set deleted_at = now() where id = $1", [tenant])
+    assert.isUndefined(await next(), "the tenant is deleted")
+    await database.sql.query("delete from redeliveries where id = $1", [open.id])
+  })
+
+  it("leaves the capacity of other integrations of the tenant as it is", async () => {
+    await insertDelivered(limits.maxScanned + 5)
+    for (let n = 0; n < maxOpenRedeliveries; n++) await startRedelivery({ status: "EXHAUSTED" })
+    const other = await database.newIntegration(tenant)
+    const started = await database.run(redeliveries.start(tenant, other, sinceAlways))
+    assert.deepStrictEqual(started, { redelivered: 0, isComplete: true })
+    assert.isTrue(Exit.isFailure(await database.run(Effect.exit(redeliveries.start(tenant, integration, sinceAlways)))))
   })
 
   it("is deleted with its integration", async () => {
