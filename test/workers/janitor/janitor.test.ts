@@ -160,7 +160,14 @@ describe("The janitor", () => {
     const { integration, tenant } = await createIntegratedTenant()
     const insert = (days: number, attempts: number) =>
       insertDelivery(at().pool, tenant, integration, { at: daysAgo(days), attempts })
-    const [old, recent] = [await insert(8, 2500), await insert(6, 2)]
+    const minutes = 10 / (24 * 60)
+    const [old, recent, mixed] = [await insert(7 + minutes, 2500), await insert(7 - minutes, 2), await insert(8, 2)]
+    await at().pool.query("update delivery_attempts set response_body = null where delivery_id = $1 and number = 7", [
+      old
+    ])
+    await at().pool.query("update delivery_attempts set attempted_at = now() where delivery_id = $1 and number = 2", [
+      mixed
+    ])
     await runOnce()
     const { rows } = await at().pool.query(
       `select delivery_id as id, count(*)::int, count(response_body)::int as bodies, count(error)::int as errors,
@@ -170,7 +177,8 @@ describe("The janitor", () => {
     )
     assert.deepStrictEqual(rows, [
       { id: old, count: 2500, bodies: 0, errors: 0, statuses: 2500 },
-      { id: recent, count: 2, bodies: 2, errors: 2, statuses: 2 }
+      { id: recent, count: 2, bodies: 2, errors: 2, statuses: 2 },
+      { id: mixed, count: 2, bodies: 1, errors: 1, statuses: 2 }
     ])
   })
 

@@ -58,6 +58,16 @@ describe("EventRetention", { timeout: 60_000 }, () => {
     await deleteEvents()
   })
 
+  it("deletes events that are older than its days, to the minute", async () => {
+    const minutes = 10 / (24 * 60)
+    const kept = await insertEventRow(database.sql, tenant, { at: daysAgo(30 - minutes) })
+    await insertEventRow(database.sql, tenant, { at: daysAgo(30 + minutes) })
+    await deleteAll()
+    const { rows } = await database.sql.query("select id from events where tenant_id = $1", [tenant])
+    assert.deepStrictEqual(rows, [{ id: kept }])
+    await deleteEvents()
+  })
+
   it("deletes events of the same timestamp one after the other", async () => {
     const at = daysAgo(40)
     for (let n = 0; n < 25; n++) await insertEventRow(database.sql, tenant, { at, fannedOut: n % 2 === 0 })
@@ -91,15 +101,19 @@ describe("EventRetention", { timeout: 60_000 }, () => {
       await insertEventRow(database.sql, tenant, { at: daysAgo(40) })
     ]
     await insertDeliveries(event, 70, "DELIVERED")
+    const recent = await insertEventRow(database.sql, tenant, { at: daysAgo(1) })
+    await insertDeliveries(recent, 2, "DELIVERED")
     const deletes = await countDeletes(database.sql, "deliveries", "delivery_attempts")
     await deleteAll()
-    assert.deepStrictEqual([await countOf("events"), await countOf("deliveries")], [0, 0])
+    assert.deepStrictEqual([await countOf("events"), await countOf("deliveries")], [1, 2])
+    assert.strictEqual(await countOf("delivery_attempts"), 6)
     const [deliveries, attempts] = [await deletes.noted("deliveries"), await deletes.noted("delivery_attempts")]
     await deletes.stop()
     assert.deepInclude(deliveries, { sum: 70 })
     assert.deepInclude(attempts, { sum: 210 })
     assert.isAtMost(deliveries.max, limits.maxDeliveries)
     assert.isAtMost(attempts.max, limits.maxAttempts)
+    await deleteEvents()
   })
 
   it("keeps an event with one pending delivery, and all its deliveries and attempts", async () => {

@@ -5,7 +5,7 @@ import { projectRoot } from "../../../../src/layers/local/ProjectRoot.ts"
 /** Tests that use the statements of an area, beside those in folders of its name. */
 const others: Readonly<Record<string, ReadonlyArray<string>>> = {
   payments: ["http/reports/", "layers/journal/", "http/tenancy/export.test", "http/invoicing/eInvoices"],
-  delivery: ["workers/relay/", "workers/janitor/", "http/integrations/deliveries", "layers/integrations/failing"],
+  delivery: ["workers/relay/", "workers/janitor/", "http/integrations/del", "layers/integrations/failing"],
   mail: ["workers/delivery/email", "layers/delivery/mailDeliveries"],
   integrations: ["workers/intake/", "workers/delivery/"],
   tracker: ["workers/intake/"],
