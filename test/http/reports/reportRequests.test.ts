@@ -8,6 +8,7 @@ import { readPdf, textsOf } from "../../support/assertions/pdfText.ts"
 import { withoutTriggers } from "../../support/fixtures/journalHistory.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
 import { startPayer } from "../../support/fixtures/payments.ts"
+import { taxRateMaker } from "../../support/fixtures/taxRates.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
@@ -190,6 +191,55 @@ describe("Requests for reports", () => {
     assert.deepInclude((await revenueOf("2024-04-01"))[0], { month: "2024-04", netMinor: 1000 })
     assert.deepStrictEqual(await payer.get("/reports/aging?asOf=2024-03-31"), [])
     assert.lengthOf(await payer.get<ReadonlyArray<object>>("/reports/aging?asOf=2024-04-01"), 1)
+  })
+
+  it("count invoices and credit notes from the first to the last millisecond of a period", async () => {
+    const payer = await newPayer()
+    const { id } = await payer.draft({ contractId: payer.contractId })
+    const [line] = await payer.add(id, { amountMinor: 1000 })
+    await payer.transition(id, "finalize")
+    const note = await payer.draftNote(id, { lines: [{ billableId: line?.id, amountMinor: 100 }] })
+    await payer.finalizeNote(note.id)
+    const revenueOf = (from: string, to: string) =>
+      payer.get<ReadonlyArray<object>>(`/reports/revenue?from=${from}&to=${to}&by=month`)
+    for (const at of ["2024-03-01T00:00:00Z", "2024-03-31T23:59:59.999Z"]) {
+      await moveBookings(payer.tenant, at)
+      for (const to of ["2024-03-31", "2024-04-30"]) {
+        const months = await revenueOf("2024-03-01", to)
+        assert.lengthOf(months, 1)
+        assert.deepInclude(months[0], { month: "2024-03", netMinor: 900 }, at)
+      }
+    }
+    for (const at of ["2024-02-29T23:59:59.999Z", "2024-04-01T00:00:00Z"]) {
+      await moveBookings(payer.tenant, at)
+      assert.deepStrictEqual(await revenueOf("2024-03-01", "2024-03-31"), [], at)
+    }
+  })
+
+  it("sum taxes of one category and percentage, and other taxes by name", async () => {
+    const payer = await newPayer()
+    const { createTaxRate } = taxRateMaker(fixture().service, payer.tenant)
+    const rates = [
+      { name: "VAT", percent: 19, category: "S" },
+      { name: "Value added tax", percent: 19, category: "S" },
+      { name: "City tax", percent: 2.5 },
+      { name: "Tourist tax", percent: 2.5 }
+    ]
+    for (const rate of rates) {
+      const { id: taxRate } = await createTaxRate(rate)
+      const { id } = await payer.draft({ contractId: payer.contractId })
+      await payer.add(id, { amountMinor: 1000, taxRateIds: [taxRate] })
+      await payer.transition(id, "finalize")
+    }
+    const sums = await payer.get<ReadonlyArray<Record<string, unknown>>>("/reports/tax")
+    assert.sameDeepMembers(
+      sums.map(({ baseMinor, category, name }) => ({ baseMinor, category, name })),
+      [
+        { baseMinor: 2000, category: "S", name: "VAT" },
+        { baseMinor: 1000, category: undefined, name: "City tax" },
+        { baseMinor: 1000, category: undefined, name: "Tourist tax" }
+      ]
+    )
   })
 
   it("count an invoice as overdue from the day after its due date, to the millisecond", async () => {
