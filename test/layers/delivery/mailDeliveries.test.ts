@@ -186,6 +186,25 @@ describe("MailProofs", () => {
     assert.deepStrictEqual(rows, [{ sequence }])
   })
 
+  it("show in the list of their own invoice what became of them, and when", async () => {
+    const [one, other] = [await makeLeased(), await makeLeased()]
+    await one.begin()
+    await other.begin()
+    for (const outcome of ["SENT", "REFUSED", "UNCERTAIN", "RETRY"]) {
+      await sql.query(
+        "update invoice_mails set outcome = $2, finished_at = now(), reason = $2 where delivery_id = $1",
+        [one.id, outcome]
+      )
+      const listed = await fixture.mails(one.invoice)
+      assert.deepStrictEqual(
+        listed.map(({ error, finishedAt, id }) => ({ id, isFinished: finishedAt !== undefined, error })),
+        [{ id: one.id, isFinished: outcome !== "RETRY", error: outcome }]
+      )
+    }
+    await sql.query("update deliveries set error = 'the last attempt' where id = $1", [one.id])
+    assert.strictEqual((await fixture.mails(one.invoice))[0]?.error, "the last attempt")
+  })
+
   it("declines without the lease, and after the lease has expired", async () => {
     const { begin, id } = await makeLeased()
     assert.isFalse(await begin("lease_2"))
