@@ -58,6 +58,7 @@ describe("Searched and sorted lists", () => {
         assert.deepStrictEqual(await list(`/${kind}?q=${encodeURIComponent("0%")}${limit}`), idsWith("0%"))
         assert.deepStrictEqual(await list(`/${kind}?q=${encodeURIComponent("éps")}${limit}`), idsWith("éps"))
         assert.deepStrictEqual(await list(`/${kind}?q=omega${limit}`), [])
+        assert.deepStrictEqual(await list(`/${kind}?q=alpha?${limit}`), [])
       }
     })
 

@@ -70,7 +70,10 @@ const makeDecoder = (schema: Option.Option<{ readonly ast: SchemaAST.AST }>): De
     ? undefined
     : ParseResult.decodeUnknownEither(Schema.make<unknown>(schema.value.ast), { errors: "all" })
 
-const queryOf = (url: string) => Object.fromEntries(new URLSearchParams(url.split("?", 2)[1]))
+const queryOf = (url: string) => {
+  const start = url.indexOf("?")
+  return start === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(start + 1)))
+}
 
 const accessOf = (endpoint: Endpoint, name: string) => {
   const access = Context.getOption(endpoint.annotations, EndpointAccess)
