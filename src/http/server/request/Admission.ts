@@ -2,8 +2,8 @@ import { Duration, Effect, Record } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { type FairQueueLimits, standingRequests } from "../../../layers/concurrency/FairQueues.ts"
-import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
+import { standingRequests } from "../../../layers/concurrency/FairQueues.ts"
+import { type FairSemaphoreLimits, makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { connectionShares } from "../../../layers/postgres/connection/Pool.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
@@ -35,7 +35,8 @@ const databaseLimits = (connections: number) => {
   return Record.map({ maxPerGroup, maxPerKey, permits }, (share) => share * requestsPerConnection)
 }
 
-const externalLimits = { permits: 64, maxPerKey: 8 }
+/** As long as a document may render: a thread that renders loads first, and on a busy host that takes seconds. */
+const externalLimits = { permits: 64, maxPerKey: 8, timeout: Duration.seconds(30) }
 /** With an Idempotency-Key, an external request keeps its transaction's connection while it waits for the provider. */
 const externalTransactionLimits = (connections: number) => ({
   permits: Math.max(1, Math.floor(connections * 0.3)),
@@ -81,6 +82,8 @@ export class Arrivals {
   }
 }
 
+type OwnLimits = Pick<FairSemaphoreLimits, "permits" | "maxPerKey" | "maxPerGroup"> & Partial<FairSemaphoreLimits>
+
 type FairSemaphore = ReturnType<typeof makeFairSemaphore<TooManyRequests | ServiceUnavailable>>
 
 /** A request that asks for admission. */
@@ -116,8 +119,8 @@ export const makeAdmission = Effect.gen(function* () {
     standing: standingRequests,
     timeout: queueTimeout
   }
-  const makeSemaphore = (queue: string, limits: Pick<FairQueueLimits, "permits" | "maxPerKey" | "maxPerGroup">) => {
-    const semaphore = makeFairSemaphore({ ...limits, ...queueLimits }, metrics.makeReject(queue))
+  const makeSemaphore = (queue: string, limits: OwnLimits) => {
+    const semaphore = makeFairSemaphore({ ...queueLimits, ...limits }, metrics.makeReject(queue))
     metrics.registerQueue(queue, semaphore)
     return semaphore
   }
