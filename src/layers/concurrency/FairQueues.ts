@@ -335,8 +335,9 @@ export class FairQueues {
       const isAll = usage === this.#all
       if (!isAll && !queue.usages.includes(usage)) continue
       const group = isAll ? busiestOf(queue) : queue
-      const tickets = [...queue].filter(({ isUnbounded }) => !isUnbounded)
-      groups.set(group, [...(groups.get(group) ?? []), ...tickets])
+      const tickets = groups.get(group) ?? []
+      groups.set(group, tickets)
+      for (const ticket of queue) if (!ticket.isUnbounded) tickets.push(ticket)
     }
     return [...groups.values()].map((tickets) => tickets.sort((one, other) => one.queuedAt - other.queuedAt))
   }
