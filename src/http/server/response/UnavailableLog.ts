@@ -9,17 +9,19 @@ export const makeUnavailableLog = () => {
   /** The requests since the last line of each reason, while its lines are a second apart. */
   const counts = new Map<string, number>()
 
-  const logOthers = (reason: string): Effect.Effect<void> =>
+  /** Returns whether there were others since the line before. */
+  const logOthers = (reason: string) =>
     Effect.suspend(() => {
       const requests = counts.get(reason) ?? 0
       if (requests === 0) {
         counts.delete(reason)
-        return Effect.void
+        return Effect.succeed(false)
       }
       counts.set(reason, 0)
-      return Effect.zipRight(logLine(reason, requests), logOthers(reason))
+      return Effect.as(logLine(reason, requests), true)
     }).pipe(
       Effect.delay("1 second"),
+      Effect.repeat({ while: (hadOthers) => hadOthers }),
       // Those of the first request.
       Effect.locally(FiberRef.currentLogAnnotations, HashMap.empty())
     )
