@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
-import { prepare, sourcesChangedSince } from "./prepare.mjs"
+import { prepare, sourcesChangedSince, usesS3 } from "./prepare.mjs"
 import { during } from "./progress.mjs"
 import { loadEnvironmentFile, orExplain } from "./project.mjs"
 
@@ -27,7 +27,7 @@ const buildOnChange = async (build, startedAt) => {
 
 const run = async () => {
   loadEnvironmentFile()
-  await prepare({ installOnly: true })
+  await prepare({ installOnly: true, dev: usesS3() })
   const { devMain, openDevBundle } = await import("./devBundle.mjs")
   const build = await openDevBundle()
   const startedAt = Date.now()

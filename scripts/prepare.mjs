@@ -84,6 +84,9 @@ const buildClient = async () => {
   })
 }
 
+/** The client of S3 is a package for development: who needs none installs none. */
+export const usesS3 = () => (process.env.BLOB_STORE_BUCKET ?? "") !== ""
+
 /**
  * Installs the packages and builds the bundle unless they are up to date. `force` always builds, `installOnly` never
  * does. `client` builds the client package too.
