@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Data, Effect } from "effect"
 import type pg from "pg"
@@ -29,6 +30,10 @@ export const migrate = (databaseUrl: string, logFile: string) =>
     )
   )
 
+/** The first line of a file that PostgreSQL writes. */
+const readPostmasterPid = (folder: string) =>
+  Number.parseInt(readFileSync(join(postgresFolderIn(folder), "data", "postmaster.pid"), "utf8"), 10)
+
 /** Starts a durable PostgreSQL with all migrations and a NATS server, both removed with the scope. */
 export const startInfrastructureWith = ({ maxConnections }: { readonly maxConnections: number }) =>
   Effect.gen(function* () {
@@ -47,6 +52,7 @@ export const startInfrastructureWith = ({ maxConnections }: { readonly maxConnec
       logFileOf,
       databaseUrl: postgres.url,
       natsUrl: nats.url,
+      postmasterPid: readPostmasterPid(folder),
       postgresDescription: `PostgreSQL ${postgres.version} (${yield* describeDurability(postgres.url)})`
     }
   })

@@ -5,11 +5,14 @@ import type { SeedTenant } from "./tenants.ts"
 
 export const seededLine = { quantity: 1.5, amount: 10_000, total: 15_000 }
 
+/** What of a tenant its invoices depend on. */
+type InvoicedTenant = Omit<SeedTenant, "caller" | "projects" | "role">
+
 /** A multiple of the connections, so that all invoices of a contract go to the same connection. */
 const maxContracts = 1024
 
 /** Contracts of all clients in turn. A third has a cap that is never reached. */
-const insertContracts = async (client: pg.Client, { clients, id, invoices }: SeedTenant) => {
+const insertContracts = async (client: pg.Client, { clients, id, invoices }: InvoicedTenant) => {
   const length = Math.min(invoices.length, maxContracts)
   const contracts = Array.from({ length }, () => `ctr_${makeIdSuffix(Date.now())}`)
   await client.query(
@@ -24,7 +27,7 @@ const insertContracts = async (client: pg.Client, { clients, id, invoices }: See
 }
 
 /** The client of the n-th invoice. */
-export const selectClient = ({ clients }: SeedTenant, n: number) =>
+export const selectClient = ({ clients }: InvoicedTenant, n: number) =>
   clients[((n % maxContracts) + 1) % clients.length] ?? ""
 
 const makeAddress = (name: string) => ({ name, address1: "Hafenstrasse 12", country: "CH", city: "Basel", zip: "4057" })
@@ -35,7 +38,7 @@ export const seededParties = JSON.stringify({
   contract: { name: "Maintenance of pumps" }
 })
 
-const insertTaxRates = (client: pg.Client, { id, taxRates }: SeedTenant) =>
+const insertTaxRates = (client: pg.Client, { id, taxRates }: InvoicedTenant) =>
   client.query(
     `insert into tax_rates (tenant_id, id, name, percent, category, created_at, updated_at, sequence)
      select $1, id, name, percent, 'S', now(), now(), 1
@@ -44,20 +47,20 @@ const insertTaxRates = (client: pg.Client, { id, taxRates }: SeedTenant) =>
   )
 
 /** The lines of an invoice by tax rate. They have the rates in turn. */
-const makeTaxSets = ({ lines, taxRates }: SeedTenant) =>
+const makeTaxSets = ({ lines, taxRates }: InvoicedTenant) =>
   taxRates.map(({ id }, index) => {
     const lineCount = Math.floor((lines - index - 1) / taxRates.length) + 1
     return { taxRates: [id], netMinor: lineCount * seededLine.total, lineCount }
   })
 
-const makeTaxes = (tenant: SeedTenant) =>
+const makeTaxes = (tenant: InvoicedTenant) =>
   makeTaxSets(tenant).map(({ netMinor, taxRates }, index) => {
     const { name = "", percent = 0 } = tenant.taxRates[index] ?? {}
     const taxMinor = Math.round((netMinor * percent * 10) / 1000)
     return { taxRates, name, percent, category: "S", baseMinor: netMinor, taxMinor }
   })
 
-const insertInvoiceRows = (client: pg.Client, tenant: SeedTenant, contracts: ReadonlyArray<string>) => {
+const insertInvoiceRows = (client: pg.Client, tenant: InvoicedTenant, contracts: ReadonlyArray<string>) => {
   const { id, invoices, lines, status } = tenant
   const taxes = makeTaxes(tenant)
   const taxMinor = taxes.reduce((sum, tax) => sum + tax.taxMinor, 0)
@@ -80,7 +83,7 @@ const insertInvoiceRows = (client: pg.Client, tenant: SeedTenant, contracts: Rea
 }
 
 /** One line of three has a reference. The ids sort before those of the service. */
-const insertBillables = (client: pg.Client, { id, invoices, lines, taxRates }: SeedTenant) =>
+const insertBillables = (client: pg.Client, { id, invoices, lines, taxRates }: InvoicedTenant) =>
   client.query(
     `insert into billables (tenant_id, id, invoice_id, name, quantity, amount_minor, currency_code, line_total_minor,
        reference_type, reference_id, tax_rates, created_at, updated_at, sequence)
@@ -97,7 +100,7 @@ const insertBillables = (client: pg.Client, { id, invoices, lines, taxRates }: S
   )
 
 /** The entries that finalizing books. */
-const insertJournal = (client: pg.Client, { id }: SeedTenant) =>
+const insertJournal = (client: pg.Client, { id }: InvoicedTenant) =>
   client.query(
     `insert into journal_entries (tenant_id, kind, booked_at, client_id, currency_code, invoice_id, invoice_minor,
        credit_minor)
@@ -110,7 +113,7 @@ const insertJournal = (client: pg.Client, { id }: SeedTenant) =>
 export const makeBilledReference = (invoice: string) => ({ referenceType: "timesheet", referenceId: `${invoice}.1` })
 
 /** Inserts a tenant's invoices with their lines, contracts, journal and credit notes. */
-export const insertInvoices = async (client: pg.Client, tenant: SeedTenant) => {
+export const insertInvoices = async (client: pg.Client, tenant: InvoicedTenant) => {
   await insertTaxRates(client, tenant)
   await insertInvoiceRows(client, tenant, await insertContracts(client, tenant))
   await insertBillables(client, tenant)

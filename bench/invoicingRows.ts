@@ -1,6 +1,7 @@
+import { byCallers, inTurns } from "./callerRows.ts"
 import { makeBilledReference } from "./invoiceSeed.ts"
 import { type RejectedRequest, type Row, type RowRequest, rejectInForeignTenant } from "./row.ts"
-import { type SeedTenant, tenants } from "./tenants.ts"
+import { manyTenants, type SeedTenant, tenants } from "./tenants.ts"
 
 const linesPerRequest = 10
 
@@ -41,22 +42,22 @@ const invalidLines: ReadonlyArray<readonly [description: string, line: object]> 
   ["with metadata that is not text", { ...validLine, metadata: { cost: 1 } }]
 ]
 
-const makeRejectedAdditions = ({ id, invoices }: SeedTenant): ReadonlyArray<RejectedRequest> => {
+const makeRejectedAdditions = ({ caller, id, invoices }: SeedTenant): ReadonlyArray<RejectedRequest> => {
   const [invoice = ""] = invoices
   const with400 = (description: string, invoice: string, ...lines: ReadonlyArray<object>) => ({
     description,
     status: 400,
-    request: makeAddRequest(id, invoice, lines)
+    request: { ...makeAddRequest(id, invoice, lines), caller }
   })
   return [
-    rejectInForeignTenant(makeAddRequest(id, invoice, [validLine])),
+    rejectInForeignTenant({ ...makeAddRequest(id, invoice, [validLine]), caller }),
     ...invalidLines.map(([description, line]) => with400(description, invoice, validLine, line)),
     with400("without lines", invoice),
     with400("with a reference that is already billed", invoice, { ...validLine, ...makeBilledReference(invoice) }),
     {
       description: "for an invoice of a foreign tenant",
       status: 404,
-      request: makeAddRequest(id, tenants.foreign.invoices[0] ?? "", [validLine])
+      request: { ...makeAddRequest(id, tenants.foreign.invoices[0] ?? "", [validLine]), caller }
     },
     with400("with an invalid id", "none", validLine)
   ]
@@ -67,77 +68,55 @@ const withTaxes = (lines: ReadonlyArray<object>, { taxRates }: SeedTenant) =>
     ? lines
     : lines.map((line, n) => ({ ...line, taxRateIds: [taxRates[n % taxRates.length]?.id ?? ""] }))
 
-const makeAddRow = (tenant: SeedTenant): Omit<Row, "name"> => ({
+const makeAddRow = (tenants: ReadonlyArray<SeedTenant>): Omit<Row, "name"> => ({
   method: "POST",
-  requests: tenant.invoices.map((invoice, n) => makeAddRequest(tenant.id, invoice, withTaxes(makeLines(n), tenant))),
-  rejected: makeRejectedAdditions(tenant)
+  requests: inTurns(
+    tenants,
+    ({ invoices }) => invoices,
+    (tenant, invoice, n) => makeAddRequest(tenant.id, invoice, withTaxes(makeLines(n), tenant))
+  ),
+  rejected: tenants.slice(0, 1).flatMap(makeRejectedAdditions)
 })
 
-export const addLines: Row = {
-  name: `POST /billables (${linesPerRequest} lines)`,
-  ...makeAddRow(tenants.withDrafts)
-}
+const name = `POST /billables (${linesPerRequest} lines`
+
+export const addLines = byCallers(`${name})`, makeAddRow, tenants.withDrafts, manyTenants.withData)
 
 /** Keeps the invoices well below the maximum number of lines. */
 const maxAdditions = 900
 
 /** The same on long invoices. Only the service: what counts is that it costs the same as on short ones. */
-const makeLongRow = (tenant: SeedTenant, { name }: Row): Row => {
-  const row = makeAddRow(tenant)
+const makeLongRow = (tenant: SeedTenant, name: string): Row => {
+  const row = makeAddRow([tenant])
   return {
     ...row,
     name: `${name} on an invoice with 10 000 lines`,
     requests: Array.from({ length: maxAdditions }, () => row.requests).flat(),
     isSentOnce: true,
-    onlyServer: "service",
+    references: [],
     baselineRow: name
   }
 }
 
-export const addLinesToLongInvoice = makeLongRow(tenants.withLongDrafts, addLines)
+export const addLinesToLongInvoice = makeLongRow(tenants.withLongDrafts, `${name})`)
 
 export const addTaxedLines: Row = {
-  ...makeAddRow(tenants.withTaxedDrafts),
-  name: `POST /billables (${linesPerRequest} lines, 3 tax rates)`,
-  onlyServer: "service"
+  ...makeAddRow([tenants.withTaxedDrafts]),
+  name: `${name}, 3 tax rates)`,
+  references: []
 }
 
-export const addTaxedLinesToLongInvoice = makeLongRow(tenants.withTaxedLongDrafts, addTaxedLines)
-
-type Transition = "finalize" | "void"
-
-const makeTransitionRequest = (transition: Transition, tenant: string, invoice: string): RowRequest => ({
-  path: `/api/v1/invoices/${invoice}/${transition}`,
-  tenant
-})
+export const addTaxedLinesToLongInvoice = makeLongRow(tenants.withTaxedLongDrafts, addTaxedLines.name)
 
 /** An invoice can be finalized or voided only once, so that every request is for another one. */
-const makeTransitionRow = (transition: Transition, { id, invoices }: SeedTenant): Row => {
-  const requestFor = (invoice: string, tenant = id) => makeTransitionRequest(transition, tenant, invoice)
-  const [first = ""] = invoices
-  return {
-    name: `POST /invoices/{id}/${transition}`,
-    method: "POST",
-    requests: invoices.map((invoice) => requestFor(invoice)),
-    rejected: [
-      rejectInForeignTenant(requestFor(first)),
-      {
-        description: "by a MEMBER",
-        status: 403,
-        request: requestFor(tenants.withDrafts.invoices[0] ?? "", tenants.withDrafts.id)
-      },
-      { description: "for the second time", status: 400, request: requestFor(first) },
-      {
-        description: "for an invoice of a foreign tenant",
-        status: 404,
-        request: requestFor(tenants.foreign.invoices[0] ?? "")
-      },
-      { description: "with an invalid id", status: 404, request: requestFor("none") }
-    ],
-    isSentOnce: true,
-    generatedFields: ["id", "invoiceNumber", "issuedAt", "dueAt", "updatedAt"]
-  }
-}
+const makeTransitionRow = (transition: "finalize" | "void", { id, invoices }: SeedTenant): Row => ({
+  name: `POST /invoices/{id}/${transition}`,
+  method: "POST",
+  requests: invoices.map((invoice) => ({ path: `/api/v1/invoices/${invoice}/${transition}`, tenant: id })),
+  rejected: [],
+  isSentOnce: true,
+  references: []
+})
 
 export const finalizeInvoice = makeTransitionRow("finalize", tenants.toFinalize)
 

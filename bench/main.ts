@@ -2,6 +2,7 @@ import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
 import { compareWithBaseline } from "./baseline/baselineComparison.ts"
+import { budgetRequests, checkBudgets, describeBudgetFailure, isBudgeted } from "./budget/budgetBenchmark.ts"
 import { formatCostTables } from "./costReport.ts"
 import { measureDelivery } from "./delivery/deliveryBenchmark.ts"
 import { startInfrastructure, startInfrastructureWith } from "./infrastructure.ts"
@@ -61,20 +62,20 @@ const benchRows = (options: Options) =>
     const rows = yield* selectRows(options)
     const infrastructure = yield* startDefaultInfrastructure
     yield* withProgress("Seeding", seedDatabase(infrastructure.databaseUrl, rows), () => "Database seeded")
-    const { jwksUrl, token } = yield* startTokenIssuer
+    const { jwksUrl, tokenOf } = yield* startTokenIssuer
     const servers = yield* withProgress(
       "Starting the servers",
-      startServers({ infrastructure, jwksUrl }, options.profile),
+      startServers({ infrastructure, jwksUrl }, rows, options.profile),
       (servers) => `Servers ready: ${servers.map(({ name }) => name).join(", ")}`
     )
     const compareResponses = Effect.forEach(rows, (row) =>
-      requireSameResponses(selectServers(row, servers), row, token)
+      requireSameResponses(selectServers(row, servers), row, tokenOf)
     )
     yield* withProgress("Comparing responses", compareResponses, () => "All responses are the same")
     const groups = yield* Effect.forEach(groupWithBaselines(rows), (group) =>
       measureCandidates(
         group.flatMap((row) => selectServers(row, servers).map((server) => ({ server, row }))),
-        token,
+        tokenOf,
         options
       )
     )
@@ -90,15 +91,26 @@ const benchAgainstBaseline = (baselineFolder: string, options: Options) =>
     const rows = yield* selectRows(options)
     const infrastructure = yield* startDefaultInfrastructure
     yield* withProgress("Seeding", seedDatabase(infrastructure.databaseUrl, rows), () => "Database seeded")
-    const { jwksUrl, token } = yield* startTokenIssuer
-    yield* compareWithBaseline({ infrastructure, jwksUrl }, token, { baselineFolder, rows, starts: options.rounds })
+    const { jwksUrl, tokenOf } = yield* startTokenIssuer
+    yield* compareWithBaseline({ infrastructure, jwksUrl }, tokenOf, { baselineFolder, rows, starts: options.rounds })
+  }).pipe(Effect.scoped)
+
+const checkBudget = (options: Options) =>
+  Effect.gen(function* () {
+    const rows = (yield* selectRows(options)).filter(isBudgeted)
+    const infrastructure = yield* startDefaultInfrastructure
+    const seeding = seedDatabase(infrastructure.databaseUrl, rows, budgetRequests)
+    yield* withProgress("Seeding", seeding, () => "Database seeded")
+    const { jwksUrl, tokenOf } = yield* startTokenIssuer
+    const differences = yield* checkBudgets({ infrastructure, jwksUrl }, rows, tokenOf, options.because)
+    if (differences.length > 0) return yield* new BenchFailed({ message: describeBudgetFailure(differences) })
   }).pipe(Effect.scoped)
 
 const benchScale = (options: Options) =>
   Effect.gen(function* () {
     const infrastructure = yield* startDefaultInfrastructure
-    const { jwksUrl, token } = yield* startTokenIssuer
-    const results = yield* measureScale({ infrastructure, jwksUrl }, token, options)
+    const { jwksUrl, tokenOf } = yield* startTokenIssuer
+    const results = yield* measureScale({ infrastructure, jwksUrl }, tokenOf, options)
     yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
@@ -134,6 +146,7 @@ const benchQueues = (options: Options) =>
   }).pipe(Effect.scoped)
 
 const selectBenchmark = (options: Options) => {
+  if (options.budget) return checkBudget(options)
   if (options.against !== undefined) return benchAgainstBaseline(options.against, options)
   if (options.queues) return benchQueues(options)
   if (options.overload) return benchOverload(options)

@@ -4,9 +4,11 @@ import { runLoad, type Sample } from "./load.ts"
 import { median } from "./median.ts"
 import type { Options } from "./options.ts"
 import { makeBatches } from "./requestBatches.ts"
-import type { Row } from "./row.ts"
+import { defaultReferences, type Row } from "./row.ts"
 import type { Server } from "./serverProcess.ts"
+import { serviceName } from "./servers.ts"
 import { rotate } from "./support/alternation.ts"
+import type { TokenOf } from "./tokenIssuer.ts"
 
 /** The medians of one server in one row. */
 export interface RowResult extends Sample {
@@ -19,7 +21,7 @@ export interface RowResult extends Sample {
 
 const warmUpSeconds = 8
 
-export const warmUp = (server: Server, row: Row, token: string) => runLoad(server, row, token, warmUpSeconds)
+export const warmUp = (server: Server, row: Row, tokenOf: TokenOf) => runLoad(server, row, tokenOf, warmUpSeconds)
 
 const summarizeSamples = (row: Row, server: Server, samples: ReadonlyArray<Sample>): RowResult => ({
   row: row.name,
@@ -29,6 +31,7 @@ const summarizeSamples = (row: Row, server: Server, samples: ReadonlyArray<Sampl
   p99: median(samples.map(({ p99 }) => p99)),
   failures: samples.reduce((sum, { failures }) => sum + failures, 0),
   cpuMillis: median(samples.map(({ cpuMillis = Number.NaN }) => cpuMillis)),
+  databaseMillis: median(samples.map(({ databaseMillis = Number.NaN }) => databaseMillis)),
   memoryMiB: server.memoryMiB(),
   rounds: samples
 })
@@ -39,8 +42,8 @@ export interface Candidate {
   readonly row: Row
 }
 
-export const selectServers = ({ onlyServer }: Row, servers: ReadonlyArray<Server>) =>
-  servers.filter(({ name }) => onlyServer === undefined || name === onlyServer)
+export const selectServers = ({ references = defaultReferences }: Row, servers: ReadonlyArray<Server>) =>
+  servers.filter(({ name }) => name === serviceName || references.some((reference) => reference === name))
 
 const prepareCandidates = (candidates: ReadonlyArray<Candidate>, { rounds, seconds }: Options) => {
   const totalSeconds = warmUpSeconds + rounds * seconds
@@ -57,17 +60,19 @@ const prepareCandidates = (candidates: ReadonlyArray<Candidate>, { rounds, secon
 }
 
 /** Warms up all candidates and alternates between them, so that a disturbance of the machine affects all alike. */
-export const measureCandidates = (candidates: ReadonlyArray<Candidate>, token: string, options: Options) =>
+export const measureCandidates = (candidates: ReadonlyArray<Candidate>, tokenOf: TokenOf, options: Options) =>
   Effect.gen(function* () {
     const { rounds, seconds } = options
     const prepared = prepareCandidates(candidates, options)
     const rowNames = [...new Set(candidates.map(({ row }) => row.name))].join(" and ")
-    const warmUps = Effect.forEach(prepared, ({ server, nextBatch }) => warmUp(server, nextBatch(warmUpSeconds), token))
+    const warmUps = Effect.forEach(prepared, ({ server, nextBatch }) =>
+      warmUp(server, nextBatch(warmUpSeconds), tokenOf)
+    )
     yield* withProgress(`${rowNames}: warming up`, warmUps, () => `${rowNames}: warmed up`)
     for (let round = 0; round < rounds; round++) {
       const label = `${rowNames}: round ${round + 1} of ${rounds}`
       const measurements = Effect.forEach(rotate(prepared, round), ({ samples, server, nextBatch }) =>
-        Effect.map(runLoad(server, nextBatch(seconds), token, seconds), (sample) => {
+        Effect.map(runLoad(server, nextBatch(seconds), tokenOf, seconds), (sample) => {
           samples.push(sample)
           return `${server.name} ${Math.round(sample.perSecond)}/s at ${sample.cpuMillis?.toFixed(2)} ms CPU`
         })

@@ -15,6 +15,9 @@ Other benchmarks, in place of the rows:
   --intake            latency and throughput of inbound Jira webhooks [3 rounds]
   --overload          goodput and latency at five times the capacity of the service [3 rounds]
   --queues            throughput of queues with a backlog, pending deliveries, erasure, retention or migration [10 rounds]
+  --budget            statements, exchanges with PostgreSQL and allocations of a request, compared with the figures in
+                      bench/budget/budgets.json; fails when they differ
+  --because <reason>  with --budget: write the figures that differ, and beside those that rose this reason
   --part <words>      only the parts whose name contains the words; of --delivery: latency, drain, dead; of --intake:
                       latency, throughput, backlog; of --overload: one, several; of --queues: backlog, pending,
                       erasing, retaining, migrating`
@@ -32,6 +35,8 @@ export interface Options {
   readonly overload: boolean
   readonly queues: boolean
   readonly part: string
+  readonly budget: boolean
+  readonly because: string | undefined
 }
 
 const parsePositive = (name: string, text: string) => {
@@ -55,7 +60,9 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       intake: { type: "boolean", default: false },
       overload: { type: "boolean", default: false },
       queues: { type: "boolean", default: false },
-      part: { type: "string", default: "" }
+      part: { type: "string", default: "" },
+      budget: { type: "boolean", default: false },
+      because: { type: "string" }
     }
   })
   const measuresRows = !(values.scale || values.delivery || values.intake || values.overload || values.queues)
@@ -72,6 +79,8 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     intake: values.intake,
     overload: values.overload,
     queues: values.queues,
-    part: values.part
+    part: values.part,
+    budget: values.budget,
+    because: values.because
   }
 }

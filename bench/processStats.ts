@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 
 const readProcFile = (pid: number | undefined, name: string) => {
   const file = `/proc/${pid}/${name}`
@@ -24,15 +24,31 @@ export const resetPeakResident = (pid: number | undefined) => {
 // USER_HZ is 100 on Linux, whatever the frequency of the kernel's clock.
 const tickMillis = 10
 
-/**
- * CPU time of a process. The second field, its name, may contain spaces and parentheses, so fields count from its end.
- */
-export const readCpuMillis = (pid: number | undefined) => {
+/** The parent and the CPU times of a process and of its children that have ended: see proc_pid_stat(5). */
+const readStat = (pid: number | undefined) => {
   const stat = readProcFile(pid, "stat")
-  const [user, system] =
-    stat
-      ?.slice(stat.lastIndexOf(")") + 2)
-      .split(" ")
-      .slice(11, 13) ?? []
-  return user === undefined || system === undefined ? undefined : (Number(user) + Number(system)) * tickMillis
+  if (stat === undefined) return undefined
+  // The second field, its name, may contain spaces and parentheses, so fields count from its end.
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number)
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
+  return {
+    parent: fields[1],
+    cpuMillis: (user + system) * tickMillis,
+    endedChildrenMillis: (childUser + childSystem) * tickMillis
+  }
+}
+
+/** CPU time of a process. */
+export const readCpuMillis = (pid: number | undefined) => readStat(pid)?.cpuMillis
+
+/** CPU time of a process and of all its children, also of those that have ended. */
+export const readFamilyCpuMillis = (pid: number) => {
+  const own = readStat(pid)
+  if (own === undefined) return undefined
+  const others = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const children = others.map((name) => readStat(Number(name))).filter((stat) => stat?.parent === pid)
+  return children.reduce((sum, child) => sum + (child?.cpuMillis ?? 0), own.cpuMillis + own.endedChildrenMillis)
 }

@@ -22,8 +22,10 @@ const makeColumns = (results: ReadonlyArray<RowResult>): ReadonlyArray<Column<Ro
   { title: "p99 ms", cell: ({ p99 }) => p99.toFixed(1) },
   { title: "non-2xx", cell: ({ failures }) => String(failures) },
   { title: "× fastify", cell: (result) => formatThroughputRatio(results, result, "fastify") },
+  { title: "× stock", cell: (result) => formatThroughputRatio(results, result, "stock") },
   { title: "× bare", cell: (result) => formatThroughputRatio(results, result, "bare") },
   { title: "CPU ms/request", cell: ({ cpuMillis }) => formatNumber(cpuMillis, 3) },
+  { title: "PostgreSQL's", cell: ({ databaseMillis }) => formatNumber(databaseMillis, 3) },
   { title: "MiB", cell: ({ memoryMiB }) => formatNumber(memoryMiB, 0) }
 ]
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util"
 import { Data, Effect } from "effect"
 import { type Row, type RowRequest, selectRequests } from "./row.ts"
 import type { Server } from "./serverProcess.ts"
+import type { TokenOf } from "./tokenIssuer.ts"
 
 export class ResponsesDiffer extends Data.TaggedError("AnswersDiffer")<{ readonly message: string }> {}
 
@@ -9,7 +10,7 @@ interface ComparedRequest {
   readonly description: string
   /** One request per server. */
   readonly requests: ReadonlyArray<RowRequest>
-  readonly token: string
+  readonly tokenOf: TokenOf
   readonly isExpectedStatus: (status: number) => boolean
 }
 
@@ -25,11 +26,11 @@ const selectComparedRequests = (row: Row, serverCount: number) => {
 }
 
 /** Measured requests, and requests that a server must reject. */
-const listComparedRequests = (row: Row, token: string, serverCount: number): ReadonlyArray<ComparedRequest> => {
-  const expectStatus = (description: string, expected: number, request: RowRequest, tokenToSend = token) => ({
+const listComparedRequests = (row: Row, tokenOf: TokenOf, serverCount: number): ReadonlyArray<ComparedRequest> => {
+  const expectStatus = (description: string, expected: number, request: RowRequest, tokenToSend = tokenOf) => ({
     description,
     requests: Array.from({ length: serverCount }, () => request),
-    token: tokenToSend,
+    tokenOf: tokenToSend,
     isExpectedStatus: (status: number) => status === expected
   })
   const first = row.requests.slice(0, 1)
@@ -37,10 +38,10 @@ const listComparedRequests = (row: Row, token: string, serverCount: number): Rea
     ...selectComparedRequests(row, serverCount).map((requests) => ({
       description: "as measured",
       requests,
-      token,
+      tokenOf,
       isExpectedStatus: (status: number) => status >= 200 && status < 300
     })),
-    ...first.map((request) => expectStatus("without a valid token", 401, request, "none")),
+    ...first.map((request) => expectStatus("without a valid token", 401, request, () => "none")),
     ...first
       .filter(({ body }) => body !== undefined)
       .map((request) =>
@@ -50,37 +51,40 @@ const listComparedRequests = (row: Row, token: string, serverCount: number): Rea
   ]
 }
 
-export const makeHeaders = ({ body, tenant }: RowRequest, token: string): Record<string, string> => ({
-  authorization: `Bearer ${token}`,
-  ...(tenant === undefined ? {} : { "tenant-id": tenant }),
-  ...(body === undefined ? {} : { "content-type": "application/json" })
+export const makeHeaders = (request: RowRequest, tokenOf: TokenOf): Record<string, string> => ({
+  authorization: `Bearer ${tokenOf(request)}`,
+  ...(request.tenant === undefined ? {} : { "tenant-id": request.tenant }),
+  ...(request.body === undefined ? {} : { "content-type": "application/json" })
 })
 
-const send = async ({ baseUrl }: Server, { method }: Row, request: RowRequest, token: string) => {
+export const sendRequest = async ({ baseUrl }: Server, { method }: Row, request: RowRequest, tokenOf: TokenOf) => {
   const response = await fetch(baseUrl + request.path, {
     method,
-    headers: makeHeaders(request, token),
+    headers: makeHeaders(request, tokenOf),
     ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) })
   })
-  return { status: response.status, requestId: response.headers.get("x-request-id"), body: await response.text() }
+  const { headers, status } = response
+  return { status, requestId: headers.get("x-request-id"), etag: headers.has("etag"), body: await response.text() }
 }
 
 /** Fields that the server generates on a write. */
-const defaultGeneratedFields: Partial<Record<Row["method"], ReadonlyArray<string>>> = {
+const generatedFields: Partial<Record<Row["method"], ReadonlyArray<string>>> = {
   POST: ["id", "createdAt", "updatedAt"],
   PATCH: ["updatedAt"]
 }
 
 /** Replaces generated values by their types. */
 const normalizeBody = (row: Row, text: string): unknown => {
-  const generated = row.generatedFields ?? defaultGeneratedFields[row.method] ?? []
+  const generated = generatedFields[row.method] ?? []
   return text === "" ? undefined : JSON.parse(text, (key, value) => (generated.includes(key) ? typeof value : value))
 }
 
-const sendToAll = (servers: ReadonlyArray<Server>, row: Row, { requests, token }: ComparedRequest) =>
+const sendToAll = (servers: ReadonlyArray<Server>, row: Row, { requests, tokenOf }: ComparedRequest) =>
   Effect.promise(() =>
     Promise.all(
-      servers.flatMap((server, n) => requests.slice(n, n + 1).map((request) => send(server, row, request, token)))
+      servers.flatMap((server, n) =>
+        requests.slice(n, n + 1).map((request) => sendRequest(server, row, request, tokenOf))
+      )
     )
   )
 
@@ -89,11 +93,12 @@ const compareResponses = (servers: ReadonlyArray<Server>, row: Row, variant: Com
     const responses = yield* sendToAll(servers, row, variant)
     const fail = (difference: string) =>
       new ResponsesDiffer({ message: `${row.name}, ${variant.description}: ${difference}` })
-    for (const [index, { body, requestId, status }] of responses.entries()) {
+    for (const [index, { body, etag, requestId, status }] of responses.entries()) {
       const name = servers[index]?.name
       if (!variant.isExpectedStatus(status)) return yield* fail(`${name} returned ${status} ${body.slice(0, 200)}`)
       if (requestId === null) return yield* fail(`${name} returned no x-request-id`)
       const [first] = responses
+      if (etag !== first?.etag) return yield* fail(`${name} and ${servers[0]?.name} do not both return an ETag`)
       const isSameBody =
         first !== undefined && isDeepStrictEqual(normalizeBody(row, body), normalizeBody(row, first.body))
       if (status < 400 && (status !== first?.status || !isSameBody)) {
@@ -103,5 +108,7 @@ const compareResponses = (servers: ReadonlyArray<Server>, row: Row, variant: Com
   })
 
 /** A reference server that responds differently, or checks less, is no valid comparison. */
-export const requireSameResponses = (servers: ReadonlyArray<Server>, row: Row, token: string) =>
-  Effect.forEach(listComparedRequests(row, token, servers.length), (variant) => compareResponses(servers, row, variant))
+export const requireSameResponses = (servers: ReadonlyArray<Server>, row: Row, tokenOf: TokenOf) =>
+  Effect.forEach(listComparedRequests(row, tokenOf, servers.length), (variant) =>
+    compareResponses(servers, row, variant)
+  )

@@ -1,10 +1,17 @@
 import { tenants } from "./tenants.ts"
 
+/** Programs in `references`. */
+export type ReferenceName = "fastify" | "bare" | "stock"
+
+export const defaultReferences: ReadonlyArray<ReferenceName> = ["fastify", "bare"]
+
 /** A request. Without a tenant, the path identifies it. */
 export interface RowRequest {
   readonly path: string
   readonly tenant?: string
   readonly body?: object
+  /** The subject that sends it, if not the bench's caller. */
+  readonly caller?: string
 }
 
 /** A request that every server must reject with this status. */
@@ -14,7 +21,7 @@ export interface RejectedRequest {
   readonly request: RowRequest
 }
 
-/** One kind of request to measure. The reference servers must implement it, unless `onlyServer` is set. */
+/** One kind of request to measure. */
 export interface Row {
   readonly name: string
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -23,9 +30,8 @@ export interface Row {
   readonly rejected: ReadonlyArray<RejectedRequest>
   /** Every request is sent at most once, so each server gets its own share. */
   readonly isSentOnce?: boolean
-  /** Fields that the server generates, if not the default ones of the method. */
-  readonly generatedFields?: ReadonlyArray<string>
-  readonly onlyServer?: string
+  /** The servers that implement it beside the service, if not the default ones. */
+  readonly references?: ReadonlyArray<ReferenceName>
   /** The row that this one is compared with. */
   readonly baselineRow?: string
 }

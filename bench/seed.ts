@@ -4,7 +4,7 @@ import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
 import { connectDatabase, vacuumAndCheckpoint } from "./database.ts"
 import { insertInvoices } from "./invoiceSeed.ts"
 import type { Row } from "./row.ts"
-import { type SeedTenant, tenants } from "./tenants.ts"
+import { manyTenants, type SeedTenant, tenants } from "./tenants.ts"
 import { benchCaller } from "./tokenIssuer.ts"
 
 const descriptions = [
@@ -21,7 +21,7 @@ const makeCommonFields = (n: number) => ({
   at: new Date(Date.UTC(2026, 0, 1) + n * 3_607_123).toISOString()
 })
 
-const insertTenant = async (client: pg.Client, { clients, id, projects, role }: SeedTenant) => {
+const insertTenant = async (client: pg.Client, { caller, clients, id, projects, role }: SeedTenant) => {
   await client.query(
     "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, $2, now(), now(), 1)",
     [id, `Tenant with ${clients.length} clients and ${projects.length} projects`]
@@ -30,7 +30,7 @@ const insertTenant = async (client: pg.Client, { clients, id, projects, role }: 
     await client.query(
       `insert into members (tenant_id, id, issuer, subject, role, created_at, updated_at, sequence)
        values ($1, $2, $3, $4, $5, now(), now(), 1)`,
-      [id, `mem_${makeIdSuffix(Date.now())}`, benchCaller.issuer, benchCaller.subject, role]
+      [id, `mem_${makeIdSuffix(Date.now())}`, benchCaller.issuer, caller, role]
     )
 }
 
@@ -86,11 +86,16 @@ const seedTenant = (client: pg.Client, tenant: SeedTenant, hasInvoices: boolean)
   })
 
 /** Seeds what the rows request. Invoices take long, so they are inserted only for tenants that need them. */
-export const seedDatabase = (databaseUrl: string, rows: ReadonlyArray<Row>) =>
+export const seedDatabase = (databaseUrl: string, rows: ReadonlyArray<Row>, maxInvoices = Number.POSITIVE_INFINITY) =>
   Effect.gen(function* () {
     const client = yield* connectDatabase(databaseUrl)
     const requestedTenants = new Set(rows.flatMap(({ requests }) => requests.map(({ tenant }) => tenant)))
     const needsInvoices = ({ id, role }: SeedTenant) => role === undefined || requestedTenants.has(id)
-    yield* Effect.forEach(Object.values(tenants), (tenant) => seedTenant(client, tenant, needsInvoices(tenant)))
+    const all = [...Object.values(tenants), ...Object.values(manyTenants).flat()].map((tenant) => ({
+      ...tenant,
+      invoices: tenant.invoices.slice(0, maxInvoices),
+      creditNotes: tenant.creditNotes.slice(0, maxInvoices)
+    }))
+    yield* Effect.forEach(all, (tenant) => seedTenant(client, tenant, needsInvoices(tenant)))
     yield* vacuumAndCheckpoint(client)
   }).pipe(Effect.scoped)

@@ -2,7 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
 import { waitUntilApiReady } from "../src/layers/local/ApiReadiness.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
-import { readCpuMillis, readPeakResidentMiB, readResidentMiB, resetPeakResident } from "./processStats.ts"
+import {
+  readCpuMillis,
+  readFamilyCpuMillis,
+  readPeakResidentMiB,
+  readResidentMiB,
+  resetPeakResident
+} from "./processStats.ts"
 
 export interface Program {
   readonly name: string
@@ -13,6 +19,8 @@ export interface Program {
 
 export interface ServerProgram extends Program {
   readonly baseUrl: string
+  /** The first process of its database server. */
+  readonly postmasterPid: number
 }
 
 export class ServerStopped extends Data.TaggedError("ServerStopped")<{
@@ -70,6 +78,7 @@ export const startServer = (program: ServerProgram) =>
     return {
       ...makeProcessStats(child, program),
       baseUrl: program.baseUrl,
+      databaseMillis: () => readFamilyCpuMillis(program.postmasterPid),
       lastLogLines: () => lastLines(program.logFile)
     }
   })

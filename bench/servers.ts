@@ -9,12 +9,14 @@ import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { apiHeapOptions } from "../src/layers/local/process/HeapOptions.ts"
 import { supervisedFlag } from "../src/layers/local/process/ParentWatch.ts"
 import { type Infrastructure, serviceProgram } from "./infrastructure.ts"
+import { defaultReferences, type ReferenceName, type Row } from "./row.ts"
 import { startServer } from "./serverProcess.ts"
 import { benchCaller } from "./tokenIssuer.ts"
 
-export const referenceNames = ["fastify", "bare"] as const
+export const serviceName = "service"
 
-const referenceProgram = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
+const referenceProgram = (reference: ReferenceName) =>
+  fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
 
 /** Bundles entry points of a folder (without extension) beside this program. */
 export const bundlePrograms = (names: ReadonlyArray<string>, folder = "bench") =>
@@ -84,16 +86,24 @@ const startApi = (
       args: [...heapOptions, ...args],
       env: { ...makeProcessEnv(environment), ...extraEnv, PORT: String(port) },
       baseUrl: `http://${localhost}:${port}`,
-      logFile: environment.infrastructure.logFileOf(name)
+      logFile: environment.infrastructure.logFileOf(name),
+      postmasterPid: environment.infrastructure.postmasterPid
     })
   )
 
 export const startService = (
   environment: BenchEnvironment,
   profile: string | undefined,
-  name = "service",
+  name = serviceName,
   extraEnv: NodeJS.ProcessEnv = {}
 ) => startApi(environment, name, [...profileOptions(profile), serviceProgram, "api"], extraEnv)
+
+/** Starts the service with other options of Node.js. */
+export const startServiceWith = (
+  environment: BenchEnvironment,
+  nodeOptions: ReadonlyArray<string>,
+  extraEnv: NodeJS.ProcessEnv
+) => startApi(environment, serviceName, [serviceProgram, "api"], extraEnv, nodeOptions)
 
 /** Starts the build of a checkout with the Node.js options of its own `npm run api`. */
 export const startBuild = (environment: BenchEnvironment, name: string, checkout: string) => {
@@ -102,12 +112,13 @@ export const startBuild = (environment: BenchEnvironment, name: string, checkout
   return startApi(environment, name, [join(checkout, "dist", "main.js"), "api"], {}, nodeOptions)
 }
 
-/** Starts the service and the reference servers with the same settings. */
-export const startServers = (environment: BenchEnvironment, profile: string | undefined) =>
+/** Starts the service and the reference servers of the rows with the same settings. */
+export const startServers = (environment: BenchEnvironment, rows: ReadonlyArray<Row>, profile: string | undefined) =>
   Effect.gen(function* () {
-    yield* bundlePrograms(referenceNames.map((name) => `references/${name}`))
+    const references = [...new Set(rows.flatMap(({ references = defaultReferences }) => references))]
+    yield* bundlePrograms(references.map((name) => `references/${name}`))
     return [
       yield* startService(environment, profile),
-      ...(yield* Effect.forEach(referenceNames, (name) => startApi(environment, name, [referenceProgram(name)])))
+      ...(yield* Effect.forEach(references, (name) => startApi(environment, name, [referenceProgram(name)])))
     ]
   })

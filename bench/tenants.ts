@@ -1,8 +1,11 @@
 import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
+import { benchCaller, callers } from "./tokenIssuer.ts"
 
 const makeBenchId = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`
 
 interface TenantContents {
+  /** The subject of its member. */
+  readonly caller?: string
   readonly role: string | undefined
   readonly clients: number
   readonly projects?: number
@@ -16,6 +19,7 @@ interface TenantContents {
 }
 
 const makeSeedTenant = ({
+  caller = benchCaller.subject,
   clients,
   hasCreditNotes = false,
   invoices = 0,
@@ -26,6 +30,7 @@ const makeSeedTenant = ({
   taxPercents = []
 }: TenantContents) => ({
   id: makeBenchId("tnt"),
+  caller,
   role,
   clients: Array.from({ length: clients }, () => makeBenchId("clnt")),
   projects: Array.from({ length: projects }, () => makeBenchId("prj")),
@@ -52,7 +57,7 @@ export const tenants = {
   withLongDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000 }),
   withTaxedDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 4096, lines: 3, taxPercents }),
   withTaxedLongDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000, taxPercents }),
-  // The same number of invoices and the same contracts for each of three servers.
+  // Enough for several starts of two builds, each with requests of its own.
   withFinalized: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 3 }),
   toFinalize: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, lines: 3 }),
   // A payment and a credit note lock their client, so that there are as many clients as contracts.
@@ -65,13 +70,13 @@ export const tenants = {
     lines: 3,
     hasCreditNotes: true
   }),
-  foreign: makeSeedTenant({
-    role: undefined,
-    clients: 1,
-    projects: 1,
-    invoices: 1,
-    status: "FINALIZED",
-    lines: 3,
-    hasCreditNotes: true
-  })
+  foreign: makeSeedTenant({ role: undefined, clients: 1, projects: 1, invoices: 1, lines: 1 })
+}
+
+/** A tenant of each of many callers, together as large as those of one caller. */
+export const manyTenants = {
+  withData: callers.map((caller) =>
+    makeSeedTenant({ caller, role: "MEMBER", clients: 20, projects: 8, invoices: 64, lines: 1 })
+  ),
+  forNewClients: callers.map((caller) => makeSeedTenant({ caller, role: "MEMBER", clients: 0 }))
 }

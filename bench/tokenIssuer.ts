@@ -13,6 +13,12 @@ export const benchCaller = {
   subject: "bench"
 } as const
 
+/** The subjects of the callers that share the load of some rows, each with a tenant of its own. */
+export const callers = Array.from({ length: 64 }, (_, n) => `caller-${n}`)
+
+/** The token of who sends a request: the bench's caller unless the request names another. */
+export type TokenOf = (request: { readonly caller?: string }) => string
+
 const makeSigningKeys = Effect.promise(async () => {
   const { privateKey, publicKey } = await generateKeyPair(algorithm)
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: algorithm, kid, use: "sig" }] })
@@ -25,7 +31,12 @@ const makeSigningKeys = Effect.promise(async () => {
       .setIssuedAt()
       .setExpirationTime("6h")
       .sign(privateKey)
-  return { jwks, signTokenFor, token: await signTokenFor(benchCaller.subject) }
+  const token = await signTokenFor(benchCaller.subject)
+  const tokens = new Map(
+    await Promise.all(callers.map(async (caller) => [caller, await signTokenFor(caller)] as const))
+  )
+  const tokenOf: TokenOf = ({ caller = "" }) => tokens.get(caller) ?? token
+  return { jwks, signTokenFor, token, tokenOf }
 })
 
 const listen = (jwks: string) =>
@@ -36,9 +47,9 @@ const listen = (jwks: string) =>
     server.listen(0, localhost, () => resume(Effect.succeed(server)))
   })
 
-/** Starts a token issuer with a JWKS endpoint. Returns a token of the bench's caller. */
+/** Starts a token issuer with a JWKS endpoint. Returns tokens of the bench's callers. */
 export const startTokenIssuer = Effect.gen(function* () {
-  const { jwks, token, signTokenFor } = yield* makeSigningKeys
+  const { jwks, ...tokens } = yield* makeSigningKeys
   const server = yield* Effect.acquireRelease(listen(jwks), (server) =>
     Effect.sync(() => {
       server.close()
@@ -47,5 +58,5 @@ export const startTokenIssuer = Effect.gen(function* () {
   )
   // A server on a TCP port has an AddressInfo.
   const { port } = server.address() as AddressInfo
-  return { token, signTokenFor, jwksUrl: `http://${localhost}:${port}/jwks.json` }
+  return { ...tokens, jwksUrl: `http://${localhost}:${port}/jwks.json` }
 })

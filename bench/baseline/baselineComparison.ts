@@ -11,6 +11,7 @@ import type { Server } from "../serverProcess.ts"
 import { type BenchEnvironment, startBuild } from "../servers.ts"
 import { rotate } from "../support/alternation.ts"
 import { computeRatio, formatRatio } from "../support/ratio.ts"
+import type { TokenOf } from "../tokenIssuer.ts"
 
 // The compilers of V8 are busy with a new process for about ten seconds.
 const warmUpSeconds = 12
@@ -34,17 +35,17 @@ const medianCpuMillis = (samples: ReadonlyArray<Sample>) =>
   median(samples.map(({ cpuMillis = Number.NaN }) => cpuMillis))
 
 /** Requests that can be sent only once are divided among all starts of both builds. */
-const measureRow = (row: Row, servers: ReadonlyArray<Server>, token: string, start: number, starts: number) =>
+const measureRow = (row: Row, servers: ReadonlyArray<Server>, tokenOf: TokenOf, start: number, starts: number) =>
   Effect.gen(function* () {
     const candidates = servers.map((server, n) => {
       const share = { serverIndex: start * servers.length + n, serverCount: starts * servers.length }
       const nextBatch = makeBatches(row, { ...share, totalSeconds: warmUpSeconds + roundsPerStart })
       return { server, supply: nextBatch, samples: [] as Sample[] }
     })
-    for (const { server, supply } of candidates) yield* runLoad(server, supply(warmUpSeconds), token, warmUpSeconds)
+    for (const { server, supply } of candidates) yield* runLoad(server, supply(warmUpSeconds), tokenOf, warmUpSeconds)
     for (let round = 0; round < roundsPerStart; round++) {
       for (const { samples, server, supply } of rotate(candidates, round)) {
-        samples.push(yield* runLoad(server, supply(1), token, 1))
+        samples.push(yield* runLoad(server, supply(1), tokenOf, 1))
       }
     }
     const medianOf = (name: string) =>
@@ -55,7 +56,7 @@ const measureRow = (row: Row, servers: ReadonlyArray<Server>, token: string, sta
 /** Starts both builds and measures every row. The order of the builds alternates between starts. */
 const measureStart = (
   setting: BenchEnvironment,
-  token: string,
+  tokenOf: TokenOf,
   { baselineFolder, rows, starts }: BaselineOptions,
   start: number
 ) =>
@@ -70,7 +71,7 @@ const measureStart = (
     return yield* Effect.forEach(rows, (row) =>
       withProgress(
         `Start ${start + 1} of ${starts}: ${row.name}`,
-        measureRow(row, servers, token, start, starts),
+        measureRow(row, servers, tokenOf, start, starts),
         ({ baseline, current }) =>
           `Start ${start + 1} of ${starts}: ${row.name}: ${current.toFixed(3)} ms CPU, ${baseline.toFixed(3)} ms before`
       )
@@ -88,10 +89,10 @@ const columns: ReadonlyArray<Column<CostComparison>> = [
  * Compares the CPU time per request of this build with that of a baseline build. Two processes of the same build differ
  * by up to a fifth (JIT, memory layout), so the comparison needs many starts.
  */
-export const compareWithBaseline = (setting: BenchEnvironment, token: string, comparison: BaselineOptions) =>
+export const compareWithBaseline = (setting: BenchEnvironment, tokenOf: TokenOf, comparison: BaselineOptions) =>
   Effect.gen(function* () {
     const measurements = yield* Effect.forEach(Array.from({ length: comparison.starts }), (_, start) =>
-      measureStart(setting, token, comparison, start)
+      measureStart(setting, tokenOf, comparison, start)
     )
     const costs = comparison.rows.map(({ name }): CostComparison => {
       const own = measurements.flat().filter(({ row }) => row === name)

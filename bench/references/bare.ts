@@ -3,12 +3,10 @@ import { createServer, type IncomingMessage } from "node:http"
 import { ApiError } from "./apiError.ts"
 import { billablesPath, createBillables } from "./bare/billables.ts"
 import { handleCreateClient, handleListClients } from "./bare/clients.ts"
-import { handleFinalizeCreditNote, isCreditNotePath } from "./bare/creditNotes.ts"
-import { handleTransition, isTransitionPath } from "./bare/invoices.ts"
-import { handleCreatePayment, paymentsPath } from "./bare/payments.ts"
 import { handlePatchProject, handleReadProject, projectPath } from "./bare/projects.ts"
 import { type HttpResponse, makeError, notFound } from "./bare/response.ts"
 import { environment, exitWithBench } from "./environment.ts"
+import { etagOfResponse } from "./etag.ts"
 
 exitWithBench()
 
@@ -18,18 +16,11 @@ const routes = new Map<string, (request: IncomingMessage) => Promise<HttpRespons
   ["POST /api/v1/clients", handleCreateClient],
   [`GET ${projectPath}`, handleReadProject],
   [`PATCH ${projectPath}`, handlePatchProject],
-  [`POST ${billablesPath}`, createBillables],
-  ["POST transition", handleTransition],
-  [`POST ${paymentsPath}`, handleCreatePayment],
-  ["POST credit note", handleFinalizeCreditNote]
+  [`POST ${billablesPath}`, createBillables]
 ])
 
 /** The path without its id and query. */
-const findRoute = (url = "") => {
-  if (isTransitionPath(url)) return "transition"
-  if (isCreditNotePath(url)) return "credit note"
-  return url.startsWith(projectPath) ? projectPath : url
-}
+const findRoute = (url = "") => (url.startsWith(projectPath) ? projectPath : url)
 
 const handleRequest = (request: IncomingMessage) =>
   routes.get(`${request.method} ${findRoute(request.url)}`)?.(request) ?? Promise.resolve(notFound)
@@ -45,6 +36,7 @@ createServer(async (request, response) => {
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     "x-request-id": request.headers["x-request-id"] ?? randomUUID(),
+    ...etagOfResponse(status, body),
     ...headers
   })
   response.end(body)

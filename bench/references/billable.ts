@@ -80,5 +80,6 @@ export const makeBillableEvent = ({ subject, tenant }: Caller, client: string, l
   sequence: 1,
   occurred_at: line.createdAt,
   created_by: subject,
+  trace_parent: null,
   data: line
 })

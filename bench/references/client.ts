@@ -33,7 +33,7 @@ export const toInsertValues = ({ subject, tenant }: Caller, client: Client) => {
   const { createdAt, description = null, id, name, order = null } = client
   return [
     ...[tenant, id, name, description, order, "[]", createdAt, createdAt, 1],
-    ...[tenant, newId("evt"), "client.created", id, id, 1, createdAt, subject, JSON.stringify(client)]
+    ...[tenant, newId("evt"), "client.created", id, id, 1, createdAt, subject, null, JSON.stringify(client)]
   ]
 }
 

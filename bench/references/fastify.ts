@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto"
 import fastify from "fastify"
 import { environment, exitWithBench } from "./environment.ts"
+import { etagOfResponse } from "./etag.ts"
 import { registerBillables } from "./fastify/billables.ts"
 import { registerClients } from "./fastify/clients.ts"
-import { registerCreditNotes } from "./fastify/creditNotes.ts"
 import { registerErrorHandlers } from "./fastify/errors.ts"
-import { registerInvoices } from "./fastify/invoices.ts"
-import { registerPayments } from "./fastify/payments.ts"
 import { registerProjects } from "./fastify/projects.ts"
 
 exitWithBench()
@@ -25,13 +23,14 @@ app.decorateRequest("caller")
 app.addHook("onRequest", async (request, reply) => {
   reply.header("x-request-id", request.id)
 })
+app.addHook<string>("onSend", async (_, reply, body) => {
+  reply.headers(etagOfResponse(reply.statusCode, body) ?? {})
+  return body
+})
 registerErrorHandlers(app)
 app.get("/readyz", async () => ({ ready: true }))
 app.register(registerClients, { prefix: "/api/v1/clients" })
 app.register(registerProjects, { prefix: "/api/v1/projects" })
 app.register(registerBillables, { prefix: "/api/v1/billables" })
-app.register(registerInvoices, { prefix: "/api/v1/invoices" })
-app.register(registerPayments, { prefix: "/api/v1/payments" })
-app.register(registerCreditNotes, { prefix: "/api/v1/credit-notes" })
 
 await app.listen({ host: "127.0.0.1", port: environment.port })

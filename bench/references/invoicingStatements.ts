@@ -1,11 +1,9 @@
-import { bookingText } from "./journal.ts"
-
 /** The service's own statements, named so that each connection prepares them once. */
 const balanceText = `
   case this.status when 'VOID' then 0
     else greatest(this.total_minor - this.paid_minor - this.credited_minor - this.written_off_minor, 0) end`
 
-export const invoiceColumns = `
+const invoiceColumns = `
   this."id" as "id", this."contract_id" as "contract", this."status" as "status",
   this."invoice_number" as "invoiceNumber", this."currency_code" as "currencyCode",
   this."subtotal_minor" as "subtotalMinor", this."discount_minor" as "discountMinor", this."taxes" as "taxes",
@@ -44,13 +42,14 @@ const billableColumns = `
   "reference_id", "description", "metadata", "order", "tax_rates", "discount_minor", "line_total_minor", "created_at",
   "updated_at", "sequence"`
 
-export const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, data"
+const eventColumns =
+  "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, trace_parent, data"
 
 /** Updates an invoice and inserts its event. Its parameters follow the `first` parameters of the statement. */
-const invoiceUpdateText = (first: number, moreColumns = "") => {
+const invoiceUpdateText = (first: number) => {
   const $ = (n: number) => `$${first + n}`
   return `changed as (
-      update invoices this set ${moreColumns} "id" = ${$(1)}, "contract_id" = ${$(2)}, "status" = ${$(3)},
+      update invoices this set "id" = ${$(1)}, "contract_id" = ${$(2)}, "status" = ${$(3)},
         "invoice_number" = ${$(4)}, "currency_code" = ${$(5)}, "subtotal_minor" = ${$(6)}, "discount_minor" = ${$(7)},
         "taxes" = ${$(8)}, "tax_minor" = ${$(9)}, "total_minor" = ${$(10)}, "paid_minor" = ${$(11)},
         "credited_minor" = ${$(12)}, "written_off_minor" = ${$(13)}, "billable_count" = ${$(14)},
@@ -62,7 +61,7 @@ const invoiceUpdateText = (first: number, moreColumns = "") => {
       insert into events (${eventColumns})
       select ${$(26)}, ${$(27)}, ${$(28)}, ${$(29)},
         (select client_id from contracts where tenant_id = ${$(30)} and id = ${$(31)}), ${$(32)}::integer,
-        ${$(33)}::timestamptz, ${$(34)}::text, ${$(35)}::json
+        ${$(33)}::timestamptz, ${$(34)}::text, ${$(35)}::text, ${$(36)}::json
       from changed
     )
     select 1 / count(*) from changed`
@@ -80,70 +79,4 @@ export const addBillables = {
       insert into events (${eventColumns}) select ${eventColumns}
       from json_populate_recordset(null::events, $2::json)
     ), ${invoiceUpdateText(2)}`
-}
-
-/**
- * Releases the references of the lines, enqueues the file and books the entries of an issued invoice, and updates the
- * invoice, in one statement.
- */
-export const voidLockedInvoice = {
-  name: "invoices.void",
-  text: `
-    with released as (
-      update billables set released = true
-      where tenant_id = $1 and invoice_id = $2 and reference_id is not null
-    ), enqueued as (
-      insert into invoice_file_queue (tenant_id, invoice_id, variant) select $1, $2, 'VOID' where $3::boolean
-      on conflict do nothing
-    ), ${bookingText(3)}, ${invoiceUpdateText(9)}`
-}
-
-const firstAddress = (owner: string) => `(
-      select to_json(address) from (
-        select id, client_id as client, name, address1, address2, region, country, city, zip,
-          registration_number as "registrationNumber", vat_number as "vatNumber", "order", created_at as "createdAt",
-          updated_at as "updatedAt"
-        from addresses where tenant_id = contract.tenant_id and client_id ${owner}
-        order by coalesce("order", 9223372036854775807), id limit 1
-      ) address)`
-
-export const loadParties = {
-  name: "invoices.parties",
-  text: `
-    select tenants.name as "tenantName", tenants.time_zone as "timeZone", tenants.bank_account as "bankAccount",
-      clients.name as "clientName", contract.name as "contractName", ${firstAddress("is null")} as "tenantAddress",
-      ${firstAddress("= contract.client_id")} as "clientAddress"
-    from contracts contract
-    join tenants on tenants.id = contract.tenant_id
-    join clients on clients.tenant_id = contract.tenant_id and clients.id = contract.client_id
-    where contract.tenant_id = $1 and contract.id = $2`
-}
-
-export const freezeImages = {
-  name: "invoices.freezeImages",
-  text: `
-    insert into invoice_images (tenant_id, invoice_id, role, digest, content_type)
-    select distinct on (role) $1, $2, role, digest, content_type from (
-      select side || case kind when 'BRANDING_LOGO' then '-logo' else '-background' end as role, digest, content_type,
-        place
-      from (
-        select 'tenant' as side, item, place from tenants, json_array_elements(media) with ordinality e (item, place)
-        where id = $1
-        union all
-        select 'client', item, place from contracts
-        join clients on clients.tenant_id = contracts.tenant_id and clients.id = client_id,
-          json_array_elements(media) with ordinality e (item, place)
-        where contracts.tenant_id = $1 and contracts.id = $3
-      ) attached
-      join assets on assets.tenant_id = $1 and assets.id = item ->> 'assetId'
-    ) images order by role, place`
-}
-
-/** Enqueues the file of an invoice, books it and finalizes it, in one statement. */
-export const enqueueAndFinalize = {
-  name: "invoices.finalize",
-  text: `
-    with enqueued as (
-      insert into invoice_file_queue (tenant_id, invoice_id, variant) values ($1, $2, 'ISSUED') on conflict do nothing
-    ), ${bookingText(5)}, ${invoiceUpdateText(11, '"period" = $3, "place" = $4, "parties" = $5,')}`
 }

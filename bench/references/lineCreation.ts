@@ -2,8 +2,8 @@ import { notFound, validationError } from "./apiError.ts"
 import { makeBillable, makeBillableEvent, type NewLine, type NewLines, toBillableRow } from "./billable.ts"
 import type { Caller } from "./caller.ts"
 import type { InvoiceRow } from "./invoice.ts"
-import { addBillables, findBilledReferences } from "./invoicingStatements.ts"
-import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
+import { findBilledReferences } from "./invoicingStatements.ts"
+import { addToLockedInvoice, lockInvoice } from "./lockedInvoice.ts"
 import { computeLineTotal, hasAllowedScale, sumExactly } from "./money.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
 
@@ -55,11 +55,9 @@ export const addLines = async (caller: Caller, { billables, invoiceId }: NewLine
     const rows = JSON.stringify(created.map((line) => toBillableRow(tenant, line)))
     const events = JSON.stringify(created.map((line) => makeBillableEvent(caller, contract.client, line)))
     const lineTotals = created.map(({ lineTotalMinor }) => lineTotalMinor)
-    await updateLockedInvoice(connection, caller, locked, {
-      statement: addBillables,
-      extraValues: [rows, events],
+    await addToLockedInvoice(connection, caller, locked, {
+      lines: [rows, events],
       billedChanges: lineTotals,
-      eventType: "invoice.updated",
       fields: computeTotals(invoice, lineTotals)
     })
     return created

@@ -2,7 +2,7 @@ import { validationError } from "./apiError.ts"
 import type { Caller } from "./caller.ts"
 import { newId } from "./ids.ts"
 import { type InvoiceRow, toInvoice } from "./invoice.ts"
-import { lockInvoiceStatement } from "./invoicingStatements.ts"
+import { addBillables, lockInvoiceStatement } from "./invoicingStatements.ts"
 import { sumExactly } from "./money.ts"
 import type { Connection } from "./transaction.ts"
 
@@ -15,7 +15,7 @@ interface LockedContract {
   readonly billedMinor: number
 }
 
-export interface LockedInvoice {
+interface LockedInvoice {
   readonly contract: LockedContract
   readonly invoice: InvoiceRow
 }
@@ -33,20 +33,14 @@ export const lockInvoice = async (connection: Connection, tenant: string, id: st
 }
 
 /** Triggers move the billed amount, for the references too. */
-export const requireWithinCap = ({ billedMinor, capMinor, id }: LockedContract, changes: ReadonlyArray<number>) => {
+const requireWithinCap = ({ billedMinor, capMinor, id }: LockedContract, changes: ReadonlyArray<number>) => {
   const total = sumExactly(billedMinor, ...changes)
   if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
     throw validationError(`would exceed the cap of contract ${id}`)
 }
 
 /** The values of `invoiceUpdateText`. */
-const toInvoiceValues = (
-  { subject, tenant }: Caller,
-  invoice: InvoiceRow,
-  currentSequence: number,
-  eventType: string,
-  data: object
-) => {
+const toInvoiceValues = ({ subject, tenant }: Caller, invoice: InvoiceRow, currentSequence: number, data: object) => {
   const { contract, createdAt, currencyCode, id, sequence, status, updatedAt } = invoice
   const { billableCount, dueAt, invoiceNumber, issuedAt, paidAt, subtotalMinor, totalMinor } = invoice
   const { creditedMinor, paidMinor, writtenOffMinor } = invoice
@@ -76,32 +70,29 @@ const toInvoiceValues = (
     ],
     ...[paidAt, createdAt, updatedAt, sequence],
     ...[tenant, id, currentSequence],
-    ...[tenant, newId("evt"), eventType, id, tenant, contract, sequence, updatedAt, subject, JSON.stringify(data)]
+    ...[tenant, newId("evt"), "invoice.updated", id, tenant, contract, sequence, updatedAt, subject, null],
+    JSON.stringify(data)
   ]
 }
 
-interface InvoiceUpdate {
-  readonly statement: { readonly name: string; readonly text: string }
-  /** The values of the statement that precede those of the invoice. */
-  readonly extraValues: ReadonlyArray<unknown>
-  /** What is added to the billed amount of the contract, if that changes. */
-  readonly billedChanges?: ReadonlyArray<number>
-  readonly eventType: string
+interface Addition {
+  /** JSON of the rows of the lines and of their events. */
+  readonly lines: readonly [rows: string, events: string]
+  /** What is added to the billed amount of the contract. */
+  readonly billedChanges: ReadonlyArray<number>
   readonly fields: Partial<InvoiceRow>
 }
 
-/** Updates a locked invoice whose contract can bill the change. */
-export const updateLockedInvoice = async (
+/** Adds lines to a locked invoice whose contract can bill them. */
+export const addToLockedInvoice = async (
   connection: Connection,
   caller: Caller,
   { contract, invoice }: LockedInvoice,
-  { extraValues, billedChanges = [], fields, statement, eventType }: InvoiceUpdate
+  { billedChanges, fields, lines }: Addition
 ) => {
   requireWithinCap(contract, billedChanges)
   const next = { ...invoice, ...fields, updatedAt: new Date().toISOString(), sequence: invoice.sequence + 1 }
-  const data = toInvoice(next)
-  const values = [...extraValues, ...toInvoiceValues(caller, next, invoice.sequence, eventType, data)]
-  const { rowCount } = await connection.query({ ...statement, values })
+  const values = [...lines, ...toInvoiceValues(caller, next, invoice.sequence, toInvoice(next))]
+  const { rowCount } = await connection.query({ ...addBillables, values })
   if (rowCount !== 1) throw new Error("A locked row changed")
-  return data
 }

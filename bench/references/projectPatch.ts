@@ -21,6 +21,7 @@ const toUpdateValues = ({ subject, tenant }: Caller, project: Project, currentSe
       currentSequence + 1,
       updatedAt,
       subject,
+      null,
       JSON.stringify(project)
     ]
   ]

@@ -56,9 +56,10 @@ export const updateProjectStatement = {
       where this.tenant_id = $9 and this.id = $10 and this.sequence = $11
       returning 1
     ), event as (
-      insert into events (tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, data)
+      insert into events (tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by,
+        trace_parent, data)
       select $12, $13, $14, $15, (select client_id from contracts where tenant_id = $16 and id = $17), $18::integer,
-        $19::timestamptz, $20::text, $21::json
+        $19::timestamptz, $20::text, $21::text, $22::json
       from changed
     )
     select 1 from changed`

@@ -38,6 +38,7 @@ export const createClientStatement = {
       insert into clients (tenant_id, id, name, description, "order", media, created_at, updated_at, sequence)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning 1
     )
-    insert into events (tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, data)
-    select $10, $11, $12, $13, $14, $15::integer, $16::timestamptz, $17::text, $18::json from changed`
+    insert into events (tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by,
+      trace_parent, data)
+    select $10, $11, $12, $13, $14, $15::integer, $16::timestamptz, $17::text, $18::text, $19::json from changed`
 }

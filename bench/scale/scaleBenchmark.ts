@@ -9,6 +9,7 @@ import { describeMachine } from "../report.ts"
 import type { Row } from "../row.ts"
 import type { Server } from "../serverProcess.ts"
 import { type BenchEnvironment, startService } from "../servers.ts"
+import type { TokenOf } from "../tokenIssuer.ts"
 import { insertTenants, rowsPerTenant } from "./dataset.ts"
 import { makeReadRows, selectProjectRefs } from "./readRows.ts"
 import { formatScaleTable, formatStatementTable } from "./scaleReport.ts"
@@ -50,7 +51,7 @@ const startSide = (client: pg.Client, environment: BenchEnvironment, name: keyof
   })
 
 /** Alternates the same reads between a small database and one a hundred times as large. */
-export const measureScale = (environment: BenchEnvironment, token: string, options: Options) =>
+export const measureScale = (environment: BenchEnvironment, tokenOf: TokenOf, options: Options) =>
   Effect.gen(function* () {
     const client = yield* connectDatabase(environment.infrastructure.databaseUrl)
     const sides = [
@@ -60,7 +61,7 @@ export const measureScale = (environment: BenchEnvironment, token: string, optio
     const results = yield* Effect.forEach(sides[0].rows, (_, n) =>
       measureCandidates(
         sides.flatMap(({ rows, server }) => rows.slice(n, n + 1).map((row) => ({ row, server }))),
-        token,
+        tokenOf,
         options
       )
     )

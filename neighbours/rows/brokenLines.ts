@@ -21,9 +21,7 @@ const insertDraft = async (attacker: Attacker, client: pg.Client, lines: number)
   const invoice = makeId("inv")
   await insertInvoices(client, {
     id: tenant,
-    role: "OWNER",
     clients: [clientId],
-    projects: [],
     creditNotes: [],
     invoices: [invoice],
     status: "DRAFT",

@@ -20,9 +20,7 @@ const makePdfRow = (name: string, isFinalized: boolean): Row => ({
     const invoices = Array.from({ length: invoiceCount }, () => makeId("inv"))
     await insertInvoices(client, {
       id: tenant,
-      role: "OWNER",
       clients: [clientId],
-      projects: [],
       creditNotes: [],
       invoices,
       status: "DRAFT",

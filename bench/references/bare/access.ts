@@ -6,16 +6,8 @@ import { type Membership, membershipStatement } from "../statements.ts"
 import { type Principal, verifyToken } from "../tokens.ts"
 import { type HttpResponse, makeError } from "./response.ts"
 
-const verifiedTokens = new Map<string, Principal>()
-
-/** Caches verified tokens without eviction: a reference server runs for minutes and sees a handful. */
-const authenticate = async (authorization: string) => {
-  const known = verifiedTokens.get(authorization)
-  if (known !== undefined && known.expiresAt > Date.now()) return known
-  const principal = await verifyToken(authorization.replace(/^Bearer +/i, "")).catch(() => undefined)
-  if (principal !== undefined) verifiedTokens.set(authorization, principal)
-  return principal
-}
+const authenticate = (authorization: string) =>
+  verifyToken(authorization.replace(/^Bearer +/i, "")).catch(() => undefined)
 
 type Handler<Who> = (request: IncomingMessage, who: Who) => Promise<HttpResponse>
 
