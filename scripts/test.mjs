@@ -5,9 +5,11 @@ import { join } from "node:path"
 import { prepare } from "./prepare.mjs"
 import { inProject, npm, orExplain, root } from "./project.mjs"
 
-const help = `npm test                      type check, lint, and all tests with a temporary PostgreSQL and NATS server
-npm test -- --only <words>    only the test files whose path contains one of the words; no type check, no lint
-npm run test:quick            only the tests that need no server; no type check, no lint
+const help = `npm test                      type check, lint, what requests cost, and all tests with a temporary PostgreSQL and NATS server
+npm test -- --only <words>    only the test files whose path contains one of the words; no checks
+npm test -- --changed [<commit>]  only the test files that import what changed since the commit [what is not committed];
+                              no checks
+npm run test:quick            only the tests that need no server; no checks
 npm run test:watch            the tests that need no server, again on every change
 npm run test:watch -- <words> the test files whose path contains one of the words, again on every change
 npm test -- --thorough <options>   with all random cases, of which \`npm test\` runs a part
@@ -51,7 +53,8 @@ const runBeside = async (title, command) => {
 const runChecks = async () => {
   const isTyped = await runBeside("type check", npm("run", "-s", "typecheck"))
   const isLinted = await runBeside("lint", npm("run", "-s", "lint"))
-  return isTyped && isLinted
+  const isWithinBudget = await runBeside("cost of requests", npm("run", "-s", "bench", "--", "--budget"))
+  return isTyped && isLinted && isWithinBudget
 }
 
 const runVitest = async (args) => {
@@ -82,6 +85,7 @@ const watchTests = (words) => {
 const runAll = async (args) => {
   const [first, ...rest] = args
   if (first === "--only") return runVitest(["--project", "all", ...rest])
+  if (first === "--changed") return runVitest(["--project", "all", "--changed", ...rest])
   if (first === "--quick") return runVitest(["--project", "quick", ...rest])
   const [areChecked, { passed, failed }] = await Promise.all([runChecks(), runVitest(["--project", "all", ...args])])
   return { passed, failed: areChecked ? failed : failed + 1 }

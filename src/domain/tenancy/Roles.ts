@@ -10,4 +10,7 @@ export const Role = field(
 )
 export type Role = typeof Role.Type
 
+/** The roles that include this one. */
+export const rolesFrom = (role: Role) => roles.slice(roles.indexOf(role))
+
 export const hasRole = (actual: Role, required: Role) => roles.indexOf(actual) >= roles.indexOf(required)

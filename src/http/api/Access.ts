@@ -42,6 +42,14 @@ export const inPathTenant = (role: Role, options: { readonly hidden?: boolean } 
   hidden: options.hidden ?? false
 })
 
+/**
+ * Whether an operation does nothing before its first statement, and goes on only if that succeeds. Then PostgreSQL can check
+ * the caller's membership together with it, so that the handler does not get to know the member.
+ */
+export class StartsWithStatement extends Context.Reference<StartsWithStatement>()("http/StartsWithStatement", {
+  defaultValue: () => false
+}) {}
+
 /** Whether the handler reads the body as a stream, instead of decoded. */
 export class StreamedUpload extends Context.Reference<StreamedUpload>()("http/StreamedUpload", {
   defaultValue: () => false

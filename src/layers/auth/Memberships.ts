@@ -2,10 +2,12 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/RequestContext.ts"
+import { hasRole, type Role, rolesFrom } from "../../domain/tenancy/Roles.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { makeToRequestError } from "../concurrency/RequestRejection.ts"
+import type { StatementGuard } from "../postgres/connection/StatementGuard.ts"
 import { makeCoalescer } from "./Coalescer.ts"
 
 type Member = CurrentMember["Type"]
@@ -23,6 +25,36 @@ const lookUpLimits = {
   timeout: Duration.seconds(5)
 }
 
+/** In milliseconds. */
+const maxRecallAge = 60_000
+const maxRecalled = 10_000
+
+/** The roles that members had when they were looked up. The oldest are forgotten first. */
+class RecentRoles {
+  readonly #roles = new Map<string, { readonly role: Role; readonly at: number }>()
+
+  get(key: string) {
+    const known = this.#roles.get(key)
+    if (known === undefined || performance.now() - known.at < maxRecallAge) return known?.role
+    this.#roles.delete(key)
+    return undefined
+  }
+
+  set(key: string, member: Member | undefined) {
+    this.#roles.delete(key)
+    if (member === undefined) return
+    const [oldest] = this.#roles.keys()
+    if (oldest !== undefined && this.#roles.size >= maxRecalled) this.#roles.delete(oldest)
+    this.#roles.set(key, { role: member.role, at: performance.now() })
+  }
+}
+
+const guardOf = (tenant: TenantId, { issuer, subject }: Principal["Type"], role: Role): StatementGuard => ({
+  text: "select require_member($1, $2, $3, $4)",
+  values: [tenant, issuer, subject, `{${rolesFrom(role).join()}}`],
+  state: "pending"
+})
+
 /** Looks up members without a cache. A deleted tenant has no members. */
 export class Memberships extends Effect.Service<Memberships>()("layers/Memberships", {
   effect: Effect.gen(function* () {
@@ -38,10 +70,23 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
         Effect.map((rows) => rows[0])
       )
 
+    const recent = new RecentRoles()
+
     return {
       find: (tenant: TenantId, principal: Principal["Type"]) => {
         const caller = callerKey(principal)
-        return coalesce(`${tenant} ${caller}`, lookUps.withPermit([caller], loadMember(tenant, principal)))
+        const key = `${tenant} ${caller}`
+        const look = Effect.tap(loadMember(tenant, principal), (member) => Effect.sync(() => recent.set(key, member)))
+        return coalesce(key, lookUps.withPermit([caller], look))
+      },
+
+      /**
+       * What makes the server check the member together with the first statement of a request, if the caller had the role
+       * less than a minute ago. Any other caller must be looked up before it costs its tenant anything.
+       */
+      guard: (tenant: TenantId, principal: Principal["Type"], role: Role) => {
+        const known = recent.get(`${tenant} ${callerKey(principal)}`)
+        return known !== undefined && hasRole(known, role) ? guardOf(tenant, principal, role) : undefined
       }
     }
   })

@@ -23,6 +23,7 @@ import { isJiraToken, JiraTokenVerifier } from "../../../layers/auth/JiraTokenVe
 import { Memberships } from "../../../layers/auth/Memberships.ts"
 import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
 import { WebhookEndpoints } from "../../../layers/integrations/WebhookEndpoints.ts"
+import type { StatementGuard } from "../../../layers/postgres/connection/StatementGuard.ts"
 import type { AccessRule } from "../../api/Access.ts"
 import type { Admission } from "./Admission.ts"
 
@@ -33,6 +34,10 @@ interface Credentials {
   readonly params: Readonly<Record<string, string | undefined>>
   /** Response headers; authorization adds those of the rate limits. */
   readonly responseHeaders: Record<string, string>
+  /** Whether the server can check the member together with the first statement of the request. */
+  readonly canDefer: boolean
+  /** Whether it can for another request of this operation. Then the handler does not get to know the member. */
+  readonly startsWithStatement: boolean
 }
 
 /** The authenticated caller and its tenant, for handlers and the log. */
@@ -40,6 +45,14 @@ export interface Identity {
   readonly principal: Principal["Type"] | undefined
   readonly tenant: TenantId | undefined
   readonly services: Context.Context<IdentityServices>
+  /** What the first statement of the request must take along, if the member is not looked up yet. */
+  readonly deferred?: DeferredCheck | undefined
+}
+
+export interface DeferredCheck {
+  readonly guard: StatementGuard
+  /** Looks the member up after all. */
+  readonly check: Effect.Effect<void, ApiError>
 }
 
 type IdentityServices = Principal | CurrentTenant | CurrentMember | InboundRequest
@@ -90,6 +103,17 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
       return rejection === undefined ? next(principal) : Effect.fail(rejection)
     })
 
+  const findMember = Effect.fnUntraced(function* (
+    rule: MemberRule,
+    tenant: TenantId,
+    principal: Principal["Type"]
+  ): Effect.fn.Return<CurrentMember["Type"], ApiError> {
+    const member = yield* memberships.find(tenant, principal)
+    if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
+    if (!hasRole(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
+    return member
+  })
+
   const authorizeMember = Effect.fnUntraced(function* (
     rule: MemberRule,
     principal: Principal["Type"],
@@ -98,14 +122,15 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
     const tenant = yield* rule.tenant === "header"
       ? requireTenantInHeader(credentials.headers)
       : requireTenantInPath(credentials)
-    const member = yield* memberships.find(tenant, principal)
-    if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
-    if (!hasRole(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
-    const context = Context.make(Principal, principal).pipe(
-      Context.add(CurrentTenant, tenant),
-      Context.add(CurrentMember, member)
-    )
-    return { principal, tenant, services: toServices(context) } satisfies Identity
+    const context = Context.add(Context.make(Principal, principal), CurrentTenant, tenant)
+    const guard = credentials.canDefer ? memberships.guard(tenant, principal, rule.role) : undefined
+    if (guard !== undefined) {
+      const deferred = { guard, check: findMember(rule, tenant, principal) }
+      return { principal, tenant, services: toServices(context), deferred } satisfies Identity
+    }
+    const member = yield* findMember(rule, tenant, principal)
+    const services = toServices(credentials.startsWithStatement ? context : Context.add(context, CurrentMember, member))
+    return { principal, tenant, services } satisfies Identity
   })
 
   /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http"
-import { type Cause, Context, Effect, Option, Stream } from "effect"
+import { Cause, Context, Effect, Option, Stream } from "effect"
 import {
   type ApiError,
   type PayloadTooLarge,
@@ -13,6 +13,7 @@ import { yieldIfLongText } from "../../../layers/concurrency/EventLoop.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
+import type { StatementGuard } from "../../../layers/postgres/connection/StatementGuard.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { prefersCsv, toCsvResponse } from "../response/Csv.ts"
 import { HandlerResult, PagedList } from "../response/HandlerResult.ts"
@@ -20,7 +21,7 @@ import { type HttpResponse, parseEntityTags, toHttpResponse } from "../response/
 import type { ResponseLimits } from "../response/ResponseLimits.ts"
 import { toWireError } from "../response/WireErrors.ts"
 import { limitKeysOf, makeAdmission } from "./Admission.ts"
-import { bearerTokenOf, type Identity, makeAuthorizer } from "./Authorizer.ts"
+import { bearerTokenOf, type DeferredCheck, type Identity, makeAuthorizer } from "./Authorizer.ts"
 import { discardBody, parseJsonBody, readBody, streamBody } from "./Body.ts"
 import { makeClientAddress } from "./ClientAddress.ts"
 import { hasIdempotencyKey, makeIdempotency } from "./Idempotency.ts"
@@ -33,7 +34,7 @@ export interface RequestState {
   readonly params: Readonly<Record<string, string | undefined>>
   identity: Identity | undefined
   /** The keys that the request's limits count under. An object of its own: the context of a fiber outlives its request. */
-  readonly share: { keys: ReadonlyArray<string> }
+  readonly share: { keys: ReadonlyArray<string>; guard?: StatementGuard | undefined }
   /** Tells the admission that the request no longer arrives, if it counted it. */
   onAdmission: (() => void) | undefined
   /** Registers a finalizer. It runs when the response is ready, or the client disconnects. */
@@ -54,6 +55,16 @@ const contentLengthOf = ({ headers }: IncomingMessage) =>
 const maxSizeOf = (request: IncomingMessage, maxBytes: number) =>
   Math.min(contentLengthOf(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : maxBytes), maxBytes)
 
+/** A larger body costs more to read for nothing than a look-up of the member. */
+const maxDeferredBytes = 16 * 1024
+
+/** Whether the server can check the member with the first statement. With an Idempotency-Key, that is not the handler's. */
+const canDeferCheck = (route: Route, request: IncomingMessage) =>
+  route.startsWithStatement &&
+  !route.isExternal &&
+  !hasIdempotencyKey(request) &&
+  maxSizeOf(request, route.maxBodyBytes) <= maxDeferredBytes
+
 /** Whether the response is the whole list, which may be written page by page. */
 const isWhole = ({ csv, isWholeList }: Route, request: IncomingMessage) =>
   isWholeList || (csv !== undefined && prefersCsv(request))
@@ -63,6 +74,32 @@ const toRetryable = (cause: Cause.Cause<ApiError>) =>
   Effect.flatMap(toWireError(cause), (error) =>
     Effect.fail(error._tag === "InternalError" ? new ServiceUnavailable() : error)
   )
+
+/**
+ * Runs a request whose first statement has the server check the member. If it ends without that, it looks the member up
+ * first: nobody else learns whether a request to a tenant was right.
+ */
+const settleCheck = (
+  share: RequestState["share"],
+  { check, guard }: DeferredCheck,
+  run: Effect.Effect<HttpResponse, ApiError>
+) =>
+  Effect.suspend(() => {
+    share.guard = guard
+    const checkNow = Effect.suspend(() => {
+      share.guard = undefined
+      return check
+    })
+    return Effect.matchCauseEffect(run, {
+      onSuccess: (response) => (guard.state === "confirmed" ? Effect.succeed(response) : Effect.as(checkNow, response)),
+      onFailure: (cause) => {
+        if (guard.state === "confirmed" || Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
+        // The caller can have become a member again meanwhile.
+        const failure = guard.state === "rejected" ? Effect.fail(new ServiceUnavailable()) : Effect.failCause(cause)
+        return Effect.zipRight(checkNow, failure)
+      }
+    })
+  })
 
 /** How to read the pages after that of a handler's result, if there are any. */
 const restOf = (result: unknown, services: Context.Context<RequestServices>) => {
@@ -131,12 +168,12 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
       return Effect.flatMap(readBody(request, maxBodyBytes), work)
     })
 
-  const runRoute = Effect.fnUntraced(function* (
+  const runAuthorized = Effect.fnUntraced(function* (
     route: Route,
-    call: RequestState
+    call: RequestState,
+    identity: Identity
   ): Effect.fn.Return<HttpResponse, ApiError> {
     const { params, request, responseHeaders } = call
-    const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
     const keys = limitKeysOf(identity, () => clientAddress(request))
     call.identity = identity
     call.share.keys = keys
@@ -160,6 +197,20 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const run = isGet || route.isStreamedUpload ? runAdmitted(emptyBuffer) : withBody(route, call, runAdmitted)
     return yield* route.hasNoEvents ? run : Effect.zipLeft(run, wake)
   })
+
+  const runRoute = (route: Route, call: RequestState): Effect.Effect<HttpResponse, ApiError> => {
+    const { params, request, responseHeaders } = call
+    const { headers } = request
+    const canDefer = canDeferCheck(route, request)
+    const { startsWithStatement } = route
+    return Effect.flatMap(
+      authorize(route.access, { headers, params, responseHeaders, canDefer, startsWithStatement }),
+      (identity) => {
+        const run = runAuthorized(route, call, identity)
+        return identity.deferred === undefined ? run : settleCheck(call.share, identity.deferred, run)
+      }
+    )
+  }
 
   return {
     /** The response to a request that is rejected before any work starts, if it is. */

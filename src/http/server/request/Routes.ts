@@ -11,6 +11,7 @@ import {
   MaxBodyBytes,
   NoEvents,
   RetriedBySender,
+  StartsWithStatement,
   StreamedUpload,
   UnsafeGet,
   WholeList
@@ -50,6 +51,7 @@ export interface Route {
   readonly isUnsafeGet: boolean
   readonly isExternal: boolean
   readonly isWholeList: boolean
+  readonly startsWithStatement: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
   readonly decodeRest: (
     url: string,
@@ -132,6 +134,7 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     isUnsafeGet: Context.get(endpoint.annotations, UnsafeGet),
     isExternal: Context.get(endpoint.annotations, External),
     isWholeList: Context.get(endpoint.annotations, WholeList),
+    startsWithStatement: Context.get(endpoint.annotations, StartsWithStatement),
     decodePath: makePathDecoder(endpoint),
     decodeRest: makeRestDecoder(endpoint),
     run,

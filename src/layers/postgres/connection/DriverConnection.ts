@@ -3,8 +3,16 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
 import { longWorkRows, yieldToEventLoop } from "../../concurrency/EventLoop.ts"
+import type { Share } from "../../concurrency/RequestShare.ts"
 import type { ConnectionPool } from "./Pool.ts"
-import { PreparedQuery, type QueryCallback, type StatementNames, type TransactionBoundary } from "./PreparedQuery.ts"
+import {
+  type NamedGuard,
+  PreparedQuery,
+  type QueryCallback,
+  type StatementNames,
+  type TransactionBoundary
+} from "./PreparedQuery.ts"
+import { isGuardRejection, type StatementGuard, unconfirmed } from "./StatementGuard.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {
@@ -29,6 +37,21 @@ const toDriverConfig = ({ rowMode, text, values }: DriverQuery) => ({
 export const isPrepared = (query: DriverQuery): query is DriverQuery & { readonly name: string } =>
   query.name !== undefined && query.rowMode === undefined
 
+/** Sends the guard alone, and then a query that cannot share a packet. */
+const submitAfterGuard = (
+  client: pg.ClientBase,
+  query: DriverQuery,
+  boundary: TransactionBoundary,
+  guard: StatementGuard,
+  done: QueryCallback
+) =>
+  client.query(toDriverConfig(guard), (error: Error | null) => {
+    if (error === null) guard.state = "confirmed"
+    else if (isGuardRejection(error)) guard.state = "rejected"
+    if (error !== null) return done(error)
+    submitOnce(client, query, boundary, done)
+  })
+
 const submitOnce = (client: pg.ClientBase, query: DriverQuery, boundary: TransactionBoundary, done: QueryCallback) => {
   let isSettled = false
   const settle: QueryCallback = (error, result) => {
@@ -38,6 +61,8 @@ const submitOnce = (client: pg.ClientBase, query: DriverQuery, boundary: Transac
     done(error ?? undefined, result)
   }
   if (isPrepared(query)) return void client.query(new PreparedQuery(query, boundary, settle))
+  const guarded = unconfirmed(boundary.guard?.guard)
+  if (guarded !== undefined) return submitAfterGuard(client, query, boundary, guarded, settle)
   // The driver sends them in order. If BEGIN fails, so does the connection, and the query reports the error.
   if (boundary.begins) submitOnce(client, { text: "BEGIN", values: [] }, noBoundary, () => {})
   client.query(toDriverConfig(query), (error: Error | null, result) => settle(error ?? undefined, result))
@@ -87,6 +112,11 @@ export abstract class DriverConnection implements Connection {
     )
   }
 
+  /** The guard with the name of its statement. */
+  protected named(guard: StatementGuard): NamedGuard {
+    return { guard, name: this.#statementNames(guard.text) ?? "" }
+  }
+
   #prepare(text: string, values: ReadonlyArray<unknown>): DriverQuery {
     const name = this.#statementNames(text)
     return name === undefined ? { text, values } : { text, values, name }
@@ -119,21 +149,28 @@ export abstract class DriverConnection implements Connection {
  */
 export class PooledConnection extends DriverConnection {
   readonly #pool: ConnectionPool
-  readonly #keys: ReadonlyArray<string>
+  readonly #share: Share
 
-  constructor(pool: ConnectionPool, keys: ReadonlyArray<string>) {
+  constructor(pool: ConnectionPool, share: Share) {
     super(pool.statementNames)
     this.#pool = pool
-    this.#keys = keys
+    this.#share = share
   }
 
   protected send(query: DriverQuery, done: QueryCallback) {
-    this.#pool.acquire(this.#keys, (error, client, release) => {
+    const { guard, keys } = this.#share
+    this.#pool.acquire(keys, (error, client, release) => {
       if (client === undefined) return done(error)
-      submitQuery(client, query, (error, result) => {
-        release(error !== undefined && isConnectionFatal(error))
-        done(error, result)
-      })
+      const boundary = guard === undefined ? noBoundary : { ...noBoundary, guard: this.named(guard) }
+      submitQuery(
+        client,
+        query,
+        (error, result) => {
+          release(error !== undefined && isConnectionFatal(error))
+          done(error, result)
+        },
+        boundary
+      )
     })
   }
 }

@@ -46,12 +46,13 @@ const acquireError = (cause: unknown) => new SqlError({ cause, message: "Failed 
 /** Takes a connection from the pool for one transaction. */
 const acquireTransaction = (pool: ConnectionPool) =>
   Effect.withFiberRuntime<PipelinedTransaction, SqlError>((fiber) =>
-    Effect.async((resume) =>
-      pool.acquire(Context.get(fiber.currentContext, RequestShare).keys, (cause, client, release) => {
+    Effect.async((resume) => {
+      const share = Context.get(fiber.currentContext, RequestShare)
+      pool.acquire(share.keys, (cause, client, release) => {
         if (client === undefined) return resume(Effect.fail(acquireError(cause)))
-        resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statementNames)))
+        resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statementNames, share)))
       })
-    )
+    })
   )
 
 /**
@@ -61,7 +62,7 @@ const acquireTransaction = (pool: ConnectionPool) =>
 export const makeSqlClient = (maxConnections: number) =>
   Effect.flatMap(makePool(maxConnections), (pool) => {
     const pooledFor: PooledFor = ({ currentContext }) =>
-      new PooledConnection(pool, Context.get(currentContext, RequestShare).keys)
+      new PooledConnection(pool, Context.get(currentContext, RequestShare))
     return SqlClient.make({
       acquirer: Effect.withFiberRuntime((fiber) => Effect.succeed(pooledFor(fiber))),
       transactionAcquirer: Effect.dieMessage("withTransaction is replaced; transactionAcquirer must not be used"),

@@ -1,15 +1,22 @@
 import type pg from "pg"
 import { serialize } from "pg-protocol"
 import type { SettingsShape } from "../../config/Settings.ts"
+import { isGuardRejection, type StatementGuard, unconfirmed } from "./StatementGuard.ts"
 import { isStalePlan } from "./TransientErrors.ts"
 import { toParameter, typeParserOf } from "./Values.ts"
 
 export type QueryCallback = (error: Error | undefined, result?: pg.QueryResult) => void
 
-/** Which of BEGIN and COMMIT to send with a query. */
+export interface NamedGuard {
+  readonly guard: StatementGuard
+  readonly name: string
+}
+
+/** Which of BEGIN and COMMIT to send with a query, and what to have confirmed before. */
 export interface TransactionBoundary {
   readonly begins: boolean
   readonly commits: boolean
+  readonly guard?: NamedGuard
 }
 
 /** The name under which a connection keeps a statement prepared: empty for the unnamed one, none if it is not prepared. */
@@ -82,6 +89,10 @@ export class PreparedQuery implements pg.Submittable {
   readonly #text: string
   readonly #values: ReadonlyArray<unknown>
   readonly #boundary: TransactionBoundary
+  /** The guard, if it is to be sent. */
+  readonly #guard: NamedGuard | undefined
+  /** The commands before the statement. */
+  readonly #leadingCommands: number
   readonly #rows: Array<Record<string, unknown>> = []
   #statements: Map<string, RowReader> | undefined
   #reader: RowReader | undefined
@@ -98,6 +109,8 @@ export class PreparedQuery implements pg.Submittable {
     this.#text = text
     this.#values = values
     this.#boundary = boundary
+    this.#guard = unconfirmed(boundary.guard?.guard) === undefined ? undefined : boundary.guard
+    this.#leadingCommands = (this.#guard === undefined ? 0 : 1) + (boundary.begins ? 1 : 0)
     this.callback = (error, result) => done(error ?? undefined, result)
   }
 
@@ -118,6 +131,7 @@ export class PreparedQuery implements pg.Submittable {
     const { begins, commits } = this.#boundary
     const isPrepared = this.#reader !== undefined
     const messages: Array<Uint8Array> = []
+    if (this.#guard !== undefined) this.#pushGuard(messages, this.#guard)
     if (begins) messages.push(beginMessages)
     // An earlier attempt may have prepared the statement and failed afterwards.
     if (!isPrepared) {
@@ -132,11 +146,20 @@ export class PreparedQuery implements pg.Submittable {
     return messages
   }
 
+  #pushGuard(messages: Array<Uint8Array>, { guard, name }: NamedGuard) {
+    if (this.#statements?.has(name) !== true) {
+      if (name !== "") messages.push(serialize.close({ type: "S", name }))
+      messages.push(serialize.parse({ name, text: guard.text }))
+    }
+    messages.push(serialize.bind({ statement: name, values: guard.values.map(toParameter) }), executeMessage)
+  }
+
   handleRowDescription(description: RowDescription) {
     this.#reader = toRowReader(description)
   }
 
   handleDataRow({ fields }: { readonly fields: ReadonlyArray<string | null> }) {
+    if (this.#completedCommands < this.#leadingCommands) return
     const { emptyRow, names, parsers } = this.#reader ?? noColumns
     const row: Record<string, unknown> = { ...emptyRow }
     try {
@@ -150,12 +173,14 @@ export class PreparedQuery implements pg.Submittable {
     }
   }
 
-  /** BEGIN and COMMIT complete as well; only the statement itself has a result. */
+  /** The guard, BEGIN and COMMIT complete as well; only the statement itself has a result. */
   handleCommandComplete({ text }: { readonly text: string }) {
-    if (this.#completedCommands++ === (this.#boundary.begins ? 1 : 0)) this.#commandTag = text
+    if (this.#guard !== undefined && this.#completedCommands === 0) this.#guard.guard.state = "confirmed"
+    if (this.#completedCommands++ === this.#leadingCommands) this.#commandTag = text
   }
 
   handleReadyForQuery() {
+    if (this.#guard !== undefined) this.#statements?.set(this.#guard.name, noColumns)
     this.#statements?.set(this.#name, this.#reader ?? noColumns)
     if (this.#parseError !== undefined) return this.callback(this.#parseError)
     const [command = "", ...counts] = this.#commandTag.split(" ")
@@ -164,6 +189,7 @@ export class PreparedQuery implements pg.Submittable {
 
   handleError(error: Error) {
     if (isStalePlan(error)) this.#statements?.delete(this.#name)
+    if (this.#guard !== undefined && isGuardRejection(error)) this.#guard.guard.state = "rejected"
     this.callback(error)
   }
 

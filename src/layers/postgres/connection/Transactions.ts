@@ -3,8 +3,10 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
 import type pg from "pg"
+import { RequestShare, type Share } from "../../concurrency/RequestShare.ts"
 import { DriverConnection, type DriverQuery, isPrepared, submitQuery } from "./DriverConnection.ts"
 import type { QueryCallback, StatementNames } from "./PreparedQuery.ts"
+import { unconfirmed } from "./StatementGuard.ts"
 import { isConnectionFatal } from "./TransientErrors.ts"
 
 const transactionClosed = new Error("This transaction is closed already")
@@ -16,6 +18,7 @@ const endError = (cause: Error) => new SqlError({ cause, message: "Failed to end
 export class PipelinedTransaction extends DriverConnection {
   readonly #client: pg.ClientBase
   readonly #release: (destroy: boolean) => void
+  readonly #share: Share
   #isOpen = false
   #commitsWithNext = false
   /** Rejects further statements. The transaction may still be open, if its commit failed. */
@@ -23,10 +26,16 @@ export class PipelinedTransaction extends DriverConnection {
   #isFailed = false
   #isConnectionBroken = false
 
-  constructor(client: pg.ClientBase, release: (destroy: boolean) => void, statementNames: StatementNames) {
+  constructor(
+    client: pg.ClientBase,
+    release: (destroy: boolean) => void,
+    statementNames: StatementNames,
+    share: Share
+  ) {
     super(statementNames)
     this.#client = client
     this.#release = release
+    this.#share = share
   }
 
   /** Pipelines COMMIT with the next statement, which must be the last one. */
@@ -49,7 +58,13 @@ export class PipelinedTransaction extends DriverConnection {
       done(error, result)
     }
     // A statement that is alone is a transaction of its own.
-    const boundary = begins && commits ? undefined : { begins, commits }
+    const isAlone = begins && commits
+    const { guard } = this.#share
+    const boundary = {
+      begins: begins && !isAlone,
+      commits: commits && !isAlone,
+      ...(begins && guard !== undefined ? { guard: this.named(guard) } : {})
+    }
     submitQuery(this.#client, query, settle, boundary, begins)
   }
 
@@ -154,11 +169,20 @@ export const inTransaction =
       (error) => (error instanceof SqlError ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError>)) // narrowed by the condition
     )
 
-/** Runs reads in one snapshot, unaffected by concurrent writes. */
+/** Lets the server confirm what it must before the first statement of a request, if it has not yet. */
+const confirmGuard = (sql: SqlClient.SqlClient) =>
+  Effect.flatMap(RequestShare, ({ guard }) =>
+    unconfirmed(guard) === undefined ? Effect.void : Effect.orDie(sql`select 1`)
+  )
+
+/** Runs reads in one snapshot, unaffected by concurrent writes. PostgreSQL sets the level only before any query. */
 export const inSnapshot =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    inTransaction(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))
+    Effect.zipRight(
+      confirmGuard(sql),
+      inTransaction(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))
+    )
 
 /** Ends a transaction that must leave nothing behind, with the value of its work. */
 class DryRunResult {

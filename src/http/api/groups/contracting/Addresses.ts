@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Address, AddressId, CreateAddress, PatchAddress } from "../../../../domain/contracting/Address.ts"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { field, optional, QueryBoolean } from "../../../../domain/Schemas.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -78,4 +78,5 @@ export class AddressesApi extends HttpApiGroup.make("addresses")
           events: ["address.deleted"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -4,7 +4,7 @@ import { AttachMedia, Slot } from "../../../../domain/branding/Media.ts"
 import { Client, ClientId, CreateClient, clientSorts, PatchClient } from "../../../../domain/contracting/Client.ts"
 import { ClientBalance } from "../../../../domain/payments/ClientBalance.ts"
 import { rejectedSums } from "../../../../domain/reports/ReportAmount.ts"
-import { inTenant, WholeList } from "../../Access.ts"
+import { inTenant, StartsWithStatement, WholeList } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { searchParameter, sortParameter } from "../../Paging.ts"
@@ -121,4 +121,5 @@ export class ClientsApi extends HttpApiGroup.make("clients")
           events: ["client.updated"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { Contact, ContactId, CreateContact, PatchContact } from "../../../../domain/contracting/Contact.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -67,4 +67,5 @@ export class ContactsApi extends HttpApiGroup.make("contacts")
           events: ["contact.deleted"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

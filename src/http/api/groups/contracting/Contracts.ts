@@ -11,7 +11,7 @@ import {
 } from "../../../../domain/contracting/Contract.ts"
 import { ContractBilling } from "../../../../domain/contracting/ContractBilling.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
@@ -110,4 +110,5 @@ export class ContractsApi extends HttpApiGroup.make("contracts")
           events: ["contract.deleted"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

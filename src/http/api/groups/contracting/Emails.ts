@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { ContactId } from "../../../../domain/contracting/Contact.ts"
 import { CreateEmail, Email, EmailId, PatchEmail } from "../../../../domain/contracting/Email.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -66,4 +66,5 @@ export class EmailsApi extends HttpApiGroup.make("emails")
           events: ["email.deleted"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -12,7 +12,7 @@ import {
   projectSorts
 } from "../../../../domain/contracting/Project.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
-import { inTenant, resourceMember } from "../../Access.ts"
+import { inTenant, resourceMember, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { expandParameter } from "../../Expand.ts"
 import { operation, tag } from "../../Operation.ts"
@@ -90,4 +90,5 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
           events: ["project.deleted"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Event, EventId } from "../../../../domain/events/Event.ts"
 import { EventPattern } from "../../../../domain/events/EventCatalogue.ts"
 import { field, oneOf, optional } from "../../../../domain/Schemas.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { eventsTag } from "../../openApi/Webhooks.ts"
@@ -58,4 +58,5 @@ export class EventsApi extends HttpApiGroup.make("events")
           description: "Returns one event."
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -10,7 +10,7 @@ import {
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
 import { field, optional, text } from "../../../../domain/Schemas.ts"
 import { CreateBillablesFromIssues } from "../../../../domain/tracker/IssueBilling.ts"
-import { inTenant, MaxBodyBytes } from "../../Access.ts"
+import { inTenant, MaxBodyBytes, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -134,4 +134,5 @@ export class BillablesApi extends HttpApiGroup.make("billables")
           events: ["billable.deleted", "invoice.updated"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

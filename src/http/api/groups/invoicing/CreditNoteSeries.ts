@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { CreditNoteSeries, PatchCreditNoteSeries } from "../../../../domain/invoicing/NumberSeries.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 
@@ -34,4 +34,5 @@ export class CreditNoteSeriesApi extends HttpApiGroup.make("creditNoteSeries")
           events: ["credit_note_series.updated"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -15,7 +15,7 @@ import { EInvoiceCheck } from "../../../../domain/eInvoice/EInvoiceCheck.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
 import { MailDelivery, maxRecipients, SendMail } from "../../../../domain/mails/Mail.ts"
 import { field, optional, text } from "../../../../domain/Schemas.ts"
-import { External, inTenant } from "../../Access.ts"
+import { External, inTenant, StartsWithStatement } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
 import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
 import { accepted, created, data } from "../../Envelope.ts"
@@ -242,4 +242,5 @@ export class CreditNotesApi extends HttpApiGroup.make("creditNotes")
         })
       )
       .annotate(External, true)
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

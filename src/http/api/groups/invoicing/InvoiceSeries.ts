@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { InvoiceSeries, PatchInvoiceSeries } from "../../../../domain/invoicing/NumberSeries.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 
@@ -30,4 +30,5 @@ export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
           events: ["invoice_series.updated"]
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

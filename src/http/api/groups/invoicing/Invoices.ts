@@ -10,7 +10,7 @@ import { MailDelivery, maxRecipients, SendMail } from "../../../../domain/mails/
 import { WriteOff } from "../../../../domain/payments/Settlement.ts"
 import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.ts"
 import { LocalDate } from "../../../../domain/TimeZone.ts"
-import { External, inTenant } from "../../Access.ts"
+import { External, inTenant, StartsWithStatement } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
 import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
 import { accepted, created, data } from "../../Envelope.ts"
@@ -312,4 +312,5 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
         })
       )
       .annotate(External, true)
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

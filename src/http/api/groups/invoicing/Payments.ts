@@ -12,7 +12,7 @@ import {
   ReversePayment
 } from "../../../../domain/payments/Payment.ts"
 import { field, optional, text } from "../../../../domain/Schemas.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -129,4 +129,5 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
           example: { amountMinor: 21_706, refundedMinor: 500 }
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateTaxRate, PatchTaxRate, TaxRate, TaxRateId } from "../../../../domain/taxes/TaxRate.ts"
-import { inTenant } from "../../Access.ts"
+import { inTenant, StartsWithStatement } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -82,4 +82,5 @@ export class TaxRatesApi extends HttpApiGroup.make("taxRates")
           example: { archivedAt: "2026-12-31T23:00:00.000Z" }
         })
       )
-  ) {}
+  )
+  .annotateEndpoints(StartsWithStatement, true) {}
