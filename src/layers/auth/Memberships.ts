@@ -7,7 +7,7 @@ import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { makeToRequestError } from "../concurrency/RequestRejection.ts"
-import type { StatementGuard } from "../postgres/connection/StatementGuard.ts"
+import type { StatementGuard } from "../concurrency/RequestShare.ts"
 import { makeCoalescer } from "./Coalescer.ts"
 
 type Member = CurrentMember["Type"]

@@ -1,5 +1,14 @@
 import { Context } from "effect"
-import type { StatementGuard } from "../postgres/connection/StatementGuard.ts"
+
+/**
+ * A statement that goes out before the first one of a request, in the same packet. If it fails, the server skips
+ * everything up to the end of the packet, so that nothing of the request has happened.
+ */
+export interface StatementGuard {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+  state: "pending" | "confirmed" | "rejected"
+}
 
 export interface Share {
   readonly keys: ReadonlyArray<string>

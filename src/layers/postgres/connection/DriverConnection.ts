@@ -3,7 +3,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
 import { longWorkRows, yieldToEventLoop } from "../../concurrency/EventLoop.ts"
-import type { Share } from "../../concurrency/RequestShare.ts"
+import type { Share, StatementGuard } from "../../concurrency/RequestShare.ts"
 import type { ConnectionPool } from "./Pool.ts"
 import {
   type NamedGuard,
@@ -12,7 +12,7 @@ import {
   type StatementNames,
   type TransactionBoundary
 } from "./PreparedQuery.ts"
-import { isGuardRejection, type StatementGuard, unconfirmed } from "./StatementGuard.ts"
+import { isGuardRejection, unconfirmed } from "./StatementGuard.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {

@@ -1,7 +1,8 @@
 import type pg from "pg"
 import { serialize } from "pg-protocol"
+import type { StatementGuard } from "../../concurrency/RequestShare.ts"
 import type { SettingsShape } from "../../config/Settings.ts"
-import { isGuardRejection, type StatementGuard, unconfirmed } from "./StatementGuard.ts"
+import { isGuardRejection, unconfirmed } from "./StatementGuard.ts"
 import { isStalePlan } from "./TransientErrors.ts"
 import { toParameter, typeParserOf } from "./Values.ts"
 
