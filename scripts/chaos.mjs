@@ -6,7 +6,7 @@ import { inProject, orExplain, root } from "./project.mjs"
 const help = `npm run chaos                       chaos test: writes 20000 events over HTTP while it kills all processes,
                                     PostgreSQL and NATS at random, then verifies that every subscriber received its
                                     events in order
-npm run chaos -- --events <number>  with another number of events; npm test runs it with 500 and kills each once
+npm run chaos -- --events <number>  with another number of events; npm test runs it with 200 and kills each once
 npm run chaos -- --mails <number>   mails instead of events: through a mail server that defers, delays and drops at
                                     random, while it kills the workers; verifies that no mail is sent twice
 npm run chaos -- --cluster          with three NATS servers, of which one at a time is killed

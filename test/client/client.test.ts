@@ -79,7 +79,7 @@ describe("The client package, installed from its tarball in an empty project", {
   let project: ClientProject
   let errors: ReadonlyArray<string>
   beforeAll(async () => {
-    ;[service, project] = await Promise.all([startService(), makeClientProject()])
+    ;[service, project] = await Promise.all([startService({}), makeClientProject()])
     project.write("guide.ts", blocks.filter((text) => !isReceiver(text)).join("\n"))
     project.write("receiver.ts", blocks.find(isReceiver) ?? "")
     project.write("limits.ts", limitsProgram)

@@ -6,7 +6,7 @@ import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
-const draftCount = caseCount(50, 1000)
+const draftCount = caseCount(25, 1000)
 
 /** In DOM nodes: what a list of ten thousand lines may render. */
 const maxNodes = 1500

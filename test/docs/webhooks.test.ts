@@ -13,7 +13,7 @@ describe("The commands of docs/webhooks.md", { timeout: 90_000 }, () => {
   let service: Service
   let workers: ReadonlyArray<RunningWorker>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     // The receiver is written to a folder outside of the project.
     symlinkSync(join(projectRoot, "node_modules"), join(service.dataDir, "node_modules"), "dir")
     workers = [await startWorker(service, "relay"), await startWorker(service, "delivery")]

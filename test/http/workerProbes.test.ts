@@ -25,7 +25,7 @@ const probe = async (port: number, path: string) => {
 describe("The health checks of a worker", () => {
   /** The relay declares the streams, which the other workers read. */
   const at = useFixture(async () => {
-    const service = await startService()
+    const service = await startService({})
     const relay = await startWorker(service, "relay")
     const stop = async () => {
       await relay.stop()

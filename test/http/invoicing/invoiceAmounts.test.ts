@@ -28,8 +28,8 @@ const writeAmount = (minor: bigint, currency: Currency) => {
 }
 
 describe("The amounts of random invoices", () => {
-  const invoiceCount = caseCount(60, 300)
-  const pdfCount = caseCount(10, 30)
+  const invoiceCount = caseCount(30, 300)
+  const pdfCount = caseCount(5, 30)
   const timeout = 120_000
   const random = makeRandom(17)
   let service: Service

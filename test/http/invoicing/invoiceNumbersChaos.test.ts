@@ -1,5 +1,6 @@
 import type pg from "pg"
 import { afterEach, assert, beforeAll, describe, it } from "vitest"
+import { caseCount } from "../../support/caseCount.ts"
 import { type CallApi, draftInvoiceClient } from "../../support/fixtures/draftInvoices.ts"
 import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
 import { terminateRandomConnections } from "../../support/servers/connectionTerminator.ts"
@@ -13,7 +14,7 @@ interface IssuedInvoice {
   readonly issuedAt: string
 }
 
-const count = 120
+const count = caseCount(80, 240)
 
 /** How many invoices are finalized when the first process is killed, and when the second is. */
 const killAt = [30, 60]

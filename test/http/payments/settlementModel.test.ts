@@ -15,7 +15,7 @@ import { allocatePayment, payInvoice, recordPayment } from "../../support/settle
 
 const clientCount = 3
 const invoicesPerClient = 5
-const operationCount = caseCount(120, 300)
+const operationCount = caseCount(60, 300)
 /** After how many operations a process is killed. Another one takes its place. */
 const killAt = [0.3, 0.6].map((share) => Math.round(share * operationCount))
 /** How many operations run at a time. */

@@ -12,7 +12,7 @@ import { type Call, findRefusal, textOf } from "../../support/settlement/operati
 import { amounts, credits } from "../../support/settlement/search.ts"
 
 /** How many sequences, and of how many requests. */
-const [sequenceCount, requestCount] = [caseCount(3, 30), 40]
+const [sequenceCount, requestCount] = [caseCount(2, 30), 40]
 
 describe("A sequence of settlement", { timeout: 180_000 }, () => {
   const fixture = useFixture(startServiceWithTenant)

@@ -227,7 +227,7 @@ describe("Request admission", () => {
 
 describe("Unfinished request bodies", () => {
   it("use at most 32 MiB per caller and do not block other callers", async () => {
-    const service = await startService()
+    const service = await startService({})
     const tenant = await service.newTenant("slow")
     const other = await service.newTenant("other")
     const headers = {
@@ -277,7 +277,7 @@ describe("RATE_LIMIT_PER_CALLER and RATE_LIMIT_PER_TENANT", () => {
   })
 
   it("send no RateLimit headers when they are not set", async () => {
-    const service = await startService()
+    const service = await startService({})
     const tenant = await service.newTenant()
     const { headers } = await service.api("GET", "/clients", { as: "owner", tenant })
     assert.isNull(headers.get("ratelimit"))

@@ -212,7 +212,7 @@ describe("HTTP connections of a trusted proxy", () => {
 })
 
 describe("GET /integrations/oauth/callback", () => {
-  const at = useFixture(startService)
+  const at = useFixture(() => startService({}))
 
   it("responds without waiting for an announced body", async () => {
     const service = at()

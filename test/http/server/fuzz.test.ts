@@ -3,6 +3,7 @@ import { Agent } from "node:http"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { addressOf, type Operation, operationsOf } from "../../support/assertions/operations.ts"
+import { caseCount } from "../../support/caseCount.ts"
 import { prefixOf } from "../../support/fixtures/minimalBodies.ts"
 import { type AnyRequest, anyRequest } from "../../support/fixtures/requestArbitraries.ts"
 import { makeTenantFixture } from "../../support/fixtures/tenantFixture.ts"
@@ -10,7 +11,7 @@ import { openPool } from "../../support/servers/database.ts"
 import { sendRaw } from "../../support/servers/rawHttp.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const requests = 10_000
+const requests = caseCount(3000, 10_000)
 const concurrency = 16
 /** Requests refer to the newest identifiers of each kind only. */
 const maxRecent = 40

@@ -8,7 +8,7 @@ describe("GET /metrics", () => {
   let service: Service
   let tenant: string
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     tenant = await service.newTenant()
   })
   afterAll(() => service.stop())

@@ -26,7 +26,7 @@ const sendInLoop = (send: (caller: number) => Promise<{ readonly status: number 
 }
 
 describe("A migration of the next release", () => {
-  const at = useFixture(() => startService())
+  const at = useFixture(() => startService({}))
 
   it("lets the running release serve all requests while it waits for the lock of a table", {
     timeout: 60_000

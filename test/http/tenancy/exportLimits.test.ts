@@ -18,7 +18,7 @@ const insertLargeClients = `
   from generate_series(1, $2::integer) n`
 
 describe("GET /tenants/{tenantId}/export", () => {
-  const at = useFixture(() => startServiceWithTenant())
+  const at = useFixture(() => startServiceWithTenant({}))
   let token: string
   beforeAll(async () => {
     token = await at().service.token("owner")

@@ -82,7 +82,7 @@ describe("MailProofs", () => {
   let fixture: MailFixture
   let sql: ReturnType<typeof openPool>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     fixture = await makeMailFixture(service, 9)
     sql = openPool(service.database.url)
   })

@@ -11,7 +11,7 @@ import { testLayers } from "../../support/servers/layers.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("Events", () => {
-  const at = useFixture(startServiceWithPool)
+  const at = useFixture(() => startServiceWithPool({}))
 
   const eventsOf = async (resource: string) => {
     const { rows } = await at().pool.query(

@@ -30,7 +30,7 @@ const readMetrics = async (address: string) => {
 }
 
 describe("The delivery metrics", () => {
-  const at = useFixture(startServiceWithPool)
+  const at = useFixture(() => startServiceWithPool({}))
 
   it("show the backlog", async () => {
     const idle = await readMetrics(`${at().service.url}/metrics`)

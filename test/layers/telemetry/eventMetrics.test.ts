@@ -13,7 +13,7 @@ describe("The metrics of events", () => {
   let receiver: Receiver
   const running: Array<RunningWorker> = []
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     receiver = await startReceiver()
   })
   afterAll(async () => {

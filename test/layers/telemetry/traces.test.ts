@@ -135,7 +135,7 @@ describe("Without an exporter", () => {
   let receiver: Receiver
   let running: ReadonlyArray<RunningWorker>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     receiver = await startReceiver()
     running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
   })

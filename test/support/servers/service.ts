@@ -53,7 +53,7 @@ const documentOf = (groups: HandlerGroups) => {
 }
 
 /** The service in this process, on a database of its own, with every response checked against its OpenAPI document. */
-export const startService = async (
+export const startOwnService = async (
   environment: Readonly<Record<string, string>> = {},
   groups: HandlerGroups = everything,
   poolerUrl = inject("pooledUrl")
@@ -140,4 +140,21 @@ export const startService = async (
   return { url, api, call, token, newTenant, document, assertConforms, database, logs, dataDir, settings, stop }
 }
 
-export type Service = Awaited<ReturnType<typeof startService>>
+export type Service = Awaited<ReturnType<typeof startOwnService>>
+
+let shared: Promise<Service> | undefined
+
+/** It runs until the worker ends, and with it the server of its database. */
+const shareService = async (): Promise<Service> => {
+  shared ??= startOwnService()
+  return { ...(await shared), stop: async () => {} }
+}
+
+/**
+ * Without settings, the service that all test files of a worker share: each has tenants of its own, which see nothing of
+ * each other. With settings, a service and a database of its own.
+ */
+export const startService = (environment?: Readonly<Record<string, string>>, groups?: HandlerGroups) =>
+  environment === undefined && groups === undefined && !isClusterRun
+    ? shareService()
+    : startOwnService(environment, groups)

@@ -3,8 +3,8 @@ import { startService } from "./service.ts"
 
 type Environment = Readonly<Record<string, string>>
 
-/** The service, and a pool to its database. */
-export const startServiceWithPool = async (environment: Environment = {}) => {
+/** The service, and a pool to its database. Without settings, the service is shared: see `startService`. */
+export const startServiceWithPool = async (environment?: Environment) => {
   const service = await startService(environment)
   const pool = openPool(service.database.url)
   const stop = async () => {

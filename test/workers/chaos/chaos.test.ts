@@ -1,4 +1,5 @@
 import { afterEach, assert, beforeAll, describe, it } from "vitest"
+import { caseCount } from "../../support/caseCount.ts"
 import { bundleApi } from "../../support/servers/apiProcesses.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { assertCommitted, assertFeed, assertNatsConsumers, assertWebhooks } from "./assertions.ts"
@@ -13,7 +14,7 @@ import { failureModes, subscribeByNats, subscribeByWebhook } from "./subscribers
 import { makeWorkload, type Workload } from "./workload.ts"
 
 // `npm test` kills every process and server once; `npm run chaos` kills each many times.
-const count = Number(requestedEvents ?? 500)
+const count = Number(requestedEvents ?? caseCount(200, 500))
 const rounds = requestedEvents === undefined ? 1 : Math.max(3, Math.round(count / 1600))
 
 describe("Event delivery under random kills of every process, PostgreSQL and NATS", {

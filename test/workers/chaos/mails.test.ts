@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, assert, beforeAll, describe, inject, it } from "vitest"
+import { caseCount } from "../../support/caseCount.ts"
 import { makeMailFixture } from "../../support/fixtures/mails.ts"
 import { bundleApi } from "../../support/servers/apiProcesses.ts"
 import { openPool } from "../../support/servers/database.ts"
@@ -9,13 +10,13 @@ import { drain } from "./drain.ts"
 import { makeProcesses } from "./processes.ts"
 import { startUnreliableMailServer } from "./unreliableMailServer.ts"
 
-// `npm test` sends a hundred mails; `npm run chaos -- --mails` sends more.
-const count = Number(process.env["MAILS"] ?? 100)
+// `npm test` sends few mails; `npm run chaos -- --mails` sends more.
+const count = Number(process.env["MAILS"] ?? caseCount(40, 100))
 const recipientsPerInvoice = 20
 /** The share of mails that are sent after the last kill. */
 const maxSpared = 0.2
 /** Minimum of kills. They go on until most mails are finished. */
-const kills = Math.max(6, Math.round(count / 40))
+const kills = Math.max(caseCount(3, 6), Math.round(count / 40))
 
 describe("Mails through an unreliable mail server, with workers killed at random", {
   timeout: 180_000 + count * 300
@@ -30,7 +31,7 @@ describe("Mails through an unreliable mail server, with workers killed at random
   const start = async () => {
     const mailServer = await startUnreliableMailServer()
     onCleanup(mailServer.stop)
-    const service = await startService()
+    const service = await startService({})
     onCleanup(service.stop)
     const pool = openPool(service.database.url)
     onCleanup(() => pool.end())

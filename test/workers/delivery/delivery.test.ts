@@ -9,7 +9,7 @@ describe("Webhook deliveries", () => {
   let running: ReadonlyArray<RunningWorker>
   const receivers: Array<Receiver> = []
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
   })
   afterAll(async () => {

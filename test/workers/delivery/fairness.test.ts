@@ -19,7 +19,7 @@ describe("The delivery worker", { timeout: 60_000 }, () => {
   let pool: pg.Pool
   let delivery: RunningWorker
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     pool = openPool(service.database.url)
     delivery = await startWorker(service, "delivery")
   })

@@ -33,7 +33,7 @@ const startFanOut = async (
 
 describe("The fan-out consumer", () => {
   const at = useFixture(async () => {
-    const started = await startServiceWithPool()
+    const started = await startServiceWithPool({})
     const relay = await startWorker(started.service, "relay")
     const stop = async () => {
       await relay.stop()

@@ -35,7 +35,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
     delivery = await startWorker({ settings: { ...service.settings, METRICS_PORT: metricsPort } }, "delivery")
   }
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     pool = openPool(service.database.url)
     broker = await connect({ servers: [...(service.settings.NATS_URL ?? [])] })
     metricsPort = await findClosedPort()

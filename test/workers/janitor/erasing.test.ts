@@ -10,7 +10,7 @@ import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 import { startWorker } from "../../support/servers/worker.ts"
 
 describe("The janitor", { timeout: 60_000 }, () => {
-  const at = useFixture(startServiceWithPool)
+  const at = useFixture(() => startServiceWithPool({}))
   const erase = () => runJanitorOnce(at().service, { TENANT_RETENTION_DAYS: "0", EVENT_RETENTION_DAYS: "100" })
 
   const createTenant = async (count: number) => {

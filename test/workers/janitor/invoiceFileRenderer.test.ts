@@ -11,7 +11,7 @@ import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("The invoice file renderer", () => {
   const at = useFixture(async () => {
-    const started = await startServiceWithPool()
+    const started = await startServiceWithPool({})
     const runtime = ManagedRuntime.make(
       Layer.provide(
         InvoiceRenderingDependencies,

@@ -7,7 +7,7 @@ import { runJanitorOnce } from "../../support/servers/janitor.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("The janitor", () => {
-  const at = useFixture(startServiceWithPool)
+  const at = useFixture(() => startServiceWithPool({}))
 
   const runOnce = (environment: Readonly<Record<string, string>> = {}) => runJanitorOnce(at().service, environment)
 

@@ -42,7 +42,7 @@ const insertEvent = async (pool: pg.Pool) => {
 
 /** Inserts an event while the relay reads a backlog of another tenant. Returns its place in the stream. */
 const publishDuringBacklog = async () => {
-  const { pool, service, stop } = await startServiceWithPool()
+  const { pool, service, stop } = await startServiceWithPool({})
   await insertBacklog(pool)
   const gate = await makeReadGate(pool, "event_feed")
   await gate.close()

@@ -7,7 +7,7 @@ import { assert, describe, inject, it } from "vitest"
 import { makeTenantFixture } from "../../../support/fixtures/tenantFixture.ts"
 import { useFixture } from "../../../support/fixtures/useFixture.ts"
 import { startPgBouncer } from "../../../support/servers/pgbouncer.ts"
-import { startService } from "../../../support/servers/service.ts"
+import { startOwnService } from "../../../support/servers/service.ts"
 
 interface Pooling {
   readonly name: string
@@ -24,7 +24,7 @@ const startPooled = async ({ preparedStatements, settings }: Pooling) => {
       scope
     )
   )
-  const service = await startService(settings, undefined, url)
+  const service = await startOwnService(settings, undefined, url)
   const stop = async () => {
     await service.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))

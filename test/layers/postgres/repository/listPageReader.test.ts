@@ -14,7 +14,7 @@ import { testLayers } from "../../../support/servers/layers.ts"
 import { startServiceWithTenant } from "../../../support/servers/serviceWithPool.ts"
 
 describe("readListPage", () => {
-  const at = useFixture(startServiceWithTenant)
+  const at = useFixture(() => startServiceWithTenant({}))
 
   /** Reads a list to its end; returns the number of clients per page. */
   const readAll = (tenant: string) =>
@@ -53,7 +53,7 @@ describe("readListPage", () => {
 
 /** A service beside many tenants with clients of random names. */
 const startBesideOthers = async () => {
-  const started = await startServiceWithTenant()
+  const started = await startServiceWithTenant({})
   const client = await started.pool.connect()
   await client.query(
     `with others as (
