@@ -73,7 +73,7 @@ const invalid: ReadonlyArray<readonly [kind: ResourceKind, fields: object, ...er
 ]
 
 describe("The fields for invoices of parties", () => {
-  const service = useFixture(startService)
+  const service = useFixture(() => startService({}))
 
   const createTenant = async () => {
     const tenant = await service().newTenant()
