@@ -2,6 +2,7 @@ import { Either, Schema } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { EmailAddress } from "../../../src/domain/contracting/EmailAddress.ts"
+import { caseCount } from "../../support/caseCount.ts"
 
 const decode = Schema.decodeUnknownEither(EmailAddress)
 const accepts = (address: unknown) => Either.isRight(decode(address))
@@ -172,7 +173,7 @@ describe("EmailAddress", () => {
     const addresses = fc.emailAddress({ size: "medium" }).filter(({ length }) => length <= 200)
     fc.assert(
       fc.property(addresses, (address) => assert.deepStrictEqual(decode(address), Either.right(address))),
-      { numRuns: 1000 }
+      { numRuns: caseCount(200, 1000) }
     )
   })
 
@@ -193,7 +194,7 @@ describe("EmailAddress", () => {
       fc.property(texts, (text) => {
         if (accepts(text)) assert.match(text, /^[\x21-\x7e]{1,200}$/)
       }),
-      { numRuns: 1000 }
+      { numRuns: caseCount(200, 1000) }
     )
   })
 

@@ -14,6 +14,7 @@ import {
 import { localDateOf } from "../../../src/domain/TimeZone.ts"
 import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
+import { caseCount } from "../../support/caseCount.ts"
 
 const issuedAt = "2026-11-14T09:30:00.000Z"
 
@@ -84,7 +85,7 @@ describe("yearAround", () => {
 
   it("is the local year in every time zone for half a day", () => {
     const zones = Intl.supportedValuesOf("timeZone")
-    for (let hour = 0; hour < 24 * 8; hour++) {
+    for (let hour = 0; hour < 24 * 8; hour += caseCount(7, 1)) {
       const now = Date.parse("2026-12-28T00:00:00.000Z") + hour * 3_600_000
       const year = yearAround(new Date(now))
       if (year === undefined) continue

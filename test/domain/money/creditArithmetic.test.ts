@@ -13,6 +13,7 @@ import {
   type TaxedNet,
   type TaxTerms
 } from "../../../src/domain/money/InvoiceArithmetic.ts"
+import { caseCount } from "../../support/caseCount.ts"
 
 const rate = (id: string, percent: number, category?: "S" | "Z"): TaxTerms => ({
   id,
@@ -89,7 +90,7 @@ describe("The notes of an invoice", () => {
           }
         }
       ),
-      { numRuns: 1000 }
+      { numRuns: caseCount(300, 1000) }
     )
   })
 

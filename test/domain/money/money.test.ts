@@ -11,8 +11,9 @@ import {
   ratioOf,
   roundHalfAwayFromZero
 } from "../../support/assertions/exactMoney.ts"
+import { caseCount } from "../../support/caseCount.ts"
 
-const runs = { numRuns: 3000 }
+const runs = { numRuns: caseCount(500, 3000) }
 
 /** A number in decimal digits by long division, which ends for every decimal. */
 const divide = ({ over, under }: Ratio) => {

@@ -3,9 +3,10 @@ import { assert, describe, it } from "vitest"
 import { toEInvoice } from "../../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import { findReadinessErrors } from "../../../../src/domain/eInvoice/readiness/Readiness.ts"
 import { expectedTotals, makeCiiSchemaCheck, readTotals, syntaxes } from "../../../support/assertions/eInvoiceXml.ts"
+import { caseCount } from "../../../support/caseCount.ts"
 import { eInvoiceSources } from "../../../support/fixtures/randomEInvoices.ts"
 
-const numRuns = 30
+const numRuns = caseCount(10, 30)
 
 describe("E-invoices of random invoices and credit notes", () => {
   it("have a CII document that meets the official schema", () => {
