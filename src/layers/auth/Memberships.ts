@@ -49,13 +49,21 @@ class RecentRoles {
   }
 }
 
+/** A deleted tenant has no members. */
+const fromMembers = "from members m join tenants t on t.id = m.tenant_id and t.deleted_at is null"
+
+const guardText = `select coalesce((
+    select true ${fromMembers}
+    where m.tenant_id = $1 and m.issuer = $2 and m.subject = $3 and m.role = any ($4::text[])
+  ), reject_stranger())`
+
 const guardOf = (tenant: TenantId, { issuer, subject }: Principal["Type"], role: Role): StatementGuard => ({
-  text: "select require_member($1, $2, $3, $4)",
+  text: guardText,
   values: [tenant, issuer, subject, `{${rolesFrom(role).join()}}`],
   state: "pending"
 })
 
-/** Looks up members without a cache. A deleted tenant has no members. */
+/** Looks up members without a cache. */
 export class Memberships extends Effect.Service<Memberships>()("layers/Memberships", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -64,7 +72,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
 
     const loadMember = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>
       sql<Member>`
-        select m.id, m.role from members m join tenants t on t.id = m.tenant_id and t.deleted_at is null
+        select m.id, m.role ${sql.literal(fromMembers)}
         where m.tenant_id = ${tenant} and m.issuer = ${issuer} and m.subject = ${subject}`.pipe(
         Effect.orDie,
         Effect.map((rows) => rows[0])

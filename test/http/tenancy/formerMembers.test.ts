@@ -161,9 +161,9 @@ describe("The statements of a member's requests", () => {
         const statements = (await database.during(() => send(method, address, change))).map((line) =>
           line.replace(/^.*?(?:statement|execute \S+): /, "")
         )
-        assert.match(statements[0] ?? "", /^select require_member\(/, `${method} ${address}`)
+        assert.match(statements[0] ?? "", /^select coalesce\(\(/, `${method} ${address}`)
         assert.lengthOf(
-          statements.filter((statement) => /require_member|from members m join tenants/.test(statement)),
+          statements.filter((statement) => /members m join tenants|^select coalesce\(\(/.test(statement)),
           1,
           statements.join("\n")
         )

@@ -73,8 +73,12 @@ const notModifiedIfMatched = (request: IncomingMessage, response: HttpResponse):
 
 const [listStart, listEnd] = ['{"data":[', "]}"]
 
-/** Encodes a whole list. Concatenating the strings first would copy a long text once more. */
+/** Node.js writes a string together with the head, and bytes after it. */
+const maxTextLength = 32 * 1024
+
+/** Encodes a whole list. Of a long text, a concatenated string would be one more copy. */
 const encodeList = ({ text }: EncodedPage<unknown>) => {
+  if (text.length <= maxTextLength) return `${listStart}${text}${listEnd}`
   const bytes = Buffer.allocUnsafe(listStart.length + Buffer.byteLength(text) + listEnd.length)
   bytes.write(listStart)
   const end = listStart.length + bytes.write(text, listStart.length)
