@@ -18,7 +18,7 @@ const generate = async () => {
 
 const compile = () => {
   rmSync(out, { recursive: true, force: true })
-  const compiler = join(projectRoot, "node_modules", "@typescript", "native", "bin", "tsc")
+  const compiler = join(projectRoot, "node_modules", "@typescript", "native-preview", "bin", "tsgo")
   execFileSync(process.execPath, [compiler, "-p", folder], { stdio: "inherit" })
 }
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 
 /** The native TypeScript: it finds the same errors in a tenth of the time. */
-const compiler = join(projectRoot, "node_modules", "@typescript", "native", "bin", "tsc")
+const compiler = join(projectRoot, "node_modules", "@typescript", "native-preview", "bin", "tsgo")
 
 /**
  * Compiles the project of a folder. Returns the errors, one per line, such as `program.ts(3,5): error TS2353: …`, of the
