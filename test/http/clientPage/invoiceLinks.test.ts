@@ -193,7 +193,7 @@ describe("The link to the page of an invoice", { timeout: 60_000 }, () => {
       return rows[0] ?? assert.fail("no statistics")
     }
     const before = await readCounts()
-    const count = caseCount(150, 10_000)
+    const count = caseCount(160, 10_000)
     for (let n = 0; n < count; n += 20) {
       const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(`/i/${randomToken()}`)))
       assert.deepStrictEqual(new Set(statuses), new Set([404]))

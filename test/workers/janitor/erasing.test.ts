@@ -9,7 +9,7 @@ import { runJanitorOnce } from "../../support/servers/janitor.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 import { startWorker } from "../../support/servers/worker.ts"
 
-describe("The janitor", { timeout: 60_000 }, () => {
+describe("The janitor", { timeout: 180_000 }, () => {
   const at = useFixture(() => startServiceWithPool({}))
   const erase = () => runJanitorOnce(at().service, { TENANT_RETENTION_DAYS: "0", EVENT_RETENTION_DAYS: "100" })
 
