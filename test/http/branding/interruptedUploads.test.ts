@@ -21,7 +21,7 @@ import { type Proxy, startProxy } from "../../support/servers/proxy.ts"
 import type { RawResponse } from "../../support/servers/rawHttp.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const waitOptions = { timeout: 15_000, interval: 20 }
+const waitOptions = { timeout: 60_000, interval: 20 }
 
 describe("Image uploads", { timeout: 60_000 }, () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>

@@ -188,7 +188,7 @@ describe("The link to the page of an invoice", { timeout: 60_000 }, () => {
         async () => {
           for (const { status } of await Promise.all(Array.from({ length: 20 }, list))) assert.strictEqual(status, 200)
         },
-        { timeout: 20_000 }
+        { timeout: 60_000 }
       )
       return rows[0] ?? assert.fail("no statistics")
     }

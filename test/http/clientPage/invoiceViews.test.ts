@@ -70,7 +70,7 @@ describe("The first opening of a page", { timeout: 60_000 }, () => {
     try {
       await pool.query(`alter database ${name} set default_transaction_read_only = on`)
       await pool.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where ${others}`)
-      await vi.waitFor(async () => assert.strictEqual((await open(path)).status, 200), { timeout: 20_000 })
+      await vi.waitFor(async () => assert.strictEqual((await open(path)).status, 200), { timeout: 60_000 })
       assert.include((await open(path)).text, 'class="status"')
     } finally {
       const writer = await pool.connect()
@@ -84,7 +84,7 @@ describe("The first opening of a page", { timeout: 60_000 }, () => {
         await open(path)
         assert.lengthOf(await viewsOf(id), 1)
       },
-      { timeout: 20_000, interval: 500 }
+      { timeout: 60_000, interval: 500 }
     )
   })
 })

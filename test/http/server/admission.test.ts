@@ -50,7 +50,7 @@ describe("Request admission", () => {
           (sample) => sample.name === metric && sample.labels["queue"] === "database" && sample.value === value
         )
       },
-      { timeout: 10_000, interval: 10 }
+      { timeout: 60_000, interval: 10 }
     )
   const untilQueued = (count: number) => until("http_requests_queued", count)
   const untilStanding = () => until("http_requests_queue_standing", 1)
@@ -61,7 +61,7 @@ describe("Request admission", () => {
         const samples = parseMetrics((await service.call("GET", "/metrics")).text)
         return samples.find(({ name }) => name === "http_requests_in_flight")?.value === count + 1
       },
-      { timeout: 10_000, interval: 10 }
+      { timeout: 60_000, interval: 10 }
     )
   /** The targets over and over, up to the count. */
   const repeated = (targets: ReadonlyArray<Target>, count: number) =>
@@ -86,7 +86,7 @@ describe("Request admission", () => {
     await gate.untilWaiting(writing)
     await untilStanding()
     await untilQueued(maxQueued)
-    await vi.waitUntil(() => completed === excess, { timeout: 10_000, interval: 10 })
+    await vi.waitUntil(() => completed === excess, { timeout: 60_000, interval: 10 })
     return async () => {
       await gate.open()
       return Promise.all(responses)
@@ -245,11 +245,11 @@ describe("Unfinished request bodies", () => {
     })
     const create = (as: string, tenant: string) =>
       service.api("POST", "/clients", { as, tenant, body: { name: "Northwind" } })
-    await vi.waitUntil(() => rejected === 2, { timeout: 10_000, interval: 10 })
+    await vi.waitUntil(() => rejected === 2, { timeout: 60_000, interval: 10 })
     assertTooManyRequests(await create("slow", tenant))
     assert.strictEqual((await create("other", other)).status, 201)
     for (const sending of slow) sending.destroy()
-    await vi.waitFor(async () => assert.strictEqual((await create("slow", tenant)).status, 201), { timeout: 10_000 })
+    await vi.waitFor(async () => assert.strictEqual((await create("slow", tenant)).status, 201), { timeout: 60_000 })
     await service.stop()
   })
 })

@@ -10,7 +10,7 @@ import { type RawRequest, sendRaw, singleConnectionAgent } from "../../support/s
 import { type Service, startService } from "../../support/servers/service.ts"
 
 const mebibyte = 1024 * 1024
-const waitOptions = { timeout: 10_000 }
+const waitOptions = { timeout: 60_000 }
 
 const notJson: ExpectedError = ["body", "format", "is not valid JSON"]
 const notUtf8: ExpectedError = ["body", "format", "is not valid UTF-8"]

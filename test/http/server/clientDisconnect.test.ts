@@ -13,7 +13,7 @@ describe("GET /invoices/{invoiceId}/pdf of a draft", () => {
     token = await at().service.token("owner")
   })
 
-  const waitUntil = (condition: () => Promise<boolean>) => vi.waitUntil(condition, { timeout: 20_000, interval: 10 })
+  const waitUntil = (condition: () => Promise<boolean>) => vi.waitUntil(condition, { timeout: 60_000, interval: 10 })
   const readSamples = async () => parseMetrics((await at().service.call("GET", "/metrics")).text)
   /** Without the request for the metrics itself. */
   const countInFlight = async () =>

@@ -26,7 +26,7 @@ const startWithFourConnections = async () => {
   const valueOf = async (metric: string) =>
     parseMetrics((await service.call("GET", "/metrics")).text).find(({ name }) => name === metric)?.value ?? 0
   const waitUntil = (condition: () => boolean | Promise<boolean>) =>
-    vi.waitUntil(condition, { timeout: 10_000, interval: 10 })
+    vi.waitUntil(condition, { timeout: 60_000, interval: 10 })
 
   /** Requests of another caller in another tenant. */
   const newNeighbour = async (as = "neighbour") => {
@@ -129,7 +129,7 @@ describe("A pool of four database connections", () => {
       completed++
       return response
     })
-    await vi.waitUntil(() => completed === 5, { timeout: 20_000, interval: 10 })
+    await vi.waitUntil(() => completed === 5, { timeout: 60_000, interval: 10 })
     await gate.untilWaiting(1)
     for (const { status } of await Promise.all([1, 2, 3].map(neighbour.read))) assert.strictEqual(status, 200)
     assert.deepStrictEqual([await gate.waiting(), completed], [1, 5])
@@ -186,7 +186,7 @@ describe("HTTP connections", () => {
     }
     assert.strictEqual(await connectOnce(), "503")
     for (const socket of open) socket.destroy()
-    await vi.waitFor(async () => assert.strictEqual(await connectOnce(), "200"), { timeout: 10_000 })
+    await vi.waitFor(async () => assert.strictEqual(await connectOnce(), "200"), { timeout: 60_000 })
   })
 })
 

@@ -18,6 +18,9 @@ const maxRecent = 40
 /** Tenants at the start, each with one of every resource. */
 const tenants = 12
 
+/** In the log beside the 503 of a report into whose period another request writes. On a busy host that takes long. */
+const stillWritten = "Unavailable: a transaction still writes into the period of a report"
+
 const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
 
 type Place = AnyRequest["id"]
@@ -115,7 +118,7 @@ describe("A random request", () => {
     })
     const { headers: received, status, text } = response
     service.assertConforms({ method: operation.method, path, status, contentType: received.get("content-type"), text })
-    assert.notInclude([500, 503], status)
+    assert.notInclude(path.includes("/reports/") ? [500] : [500, 503], status)
     if (status === 201 && !received.has("idempotent-replayed")) {
       const created = [JSON.parse(text).data].flat()
       for (const { assetId, id } of created) remember(id ?? assetId, tenantId)
@@ -164,7 +167,9 @@ describe("A random request", () => {
       statuses.size / 4,
       `seed ${seed}: operations without success: ${withoutSuccess}`
     )
-    const warnings = service.logs.filter((line) => /"logLevel":"(WARN|ERROR|FATAL)"/.test(line))
+    const warnings = service.logs.filter(
+      (line) => /"logLevel":"(WARN|ERROR|FATAL)"/.test(line) && !line.includes(stillWritten)
+    )
     assert.deepStrictEqual(warnings, [], `seed ${seed}`)
     assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
     assert.include((await service.call("GET", "/metrics")).text, "\nhttp_requests_in_flight 1\n")

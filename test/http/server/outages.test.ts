@@ -4,7 +4,7 @@ import { freshDatabase, openPool } from "../../support/servers/database.ts"
 import { findClosedPort, type Proxy, startProxy } from "../../support/servers/proxy.ts"
 import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
-const waitOptions = { timeout: 20_000 }
+const waitOptions = { timeout: 60_000 }
 
 const readiness = ({ body, status }: ServiceResponse) => [status, body.ready, body.database]
 

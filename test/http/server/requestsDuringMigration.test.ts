@@ -54,8 +54,8 @@ describe("A migration of the next release", () => {
     const next = [parseMigration("8000_next.sql", "alter table clients add column next text")]
     const migrated = Effect.runPromiseExit(Effect.provide(applyMigrations(next), testLayers(service.database.url)))
     for (let attempt = 0; attempt < minLockAttempts; attempt++) {
-      await vi.waitUntil(isWaitingForLock, { timeout: 10_000, interval: 5 })
-      await vi.waitUntil(async () => !(await isWaitingForLock()), { timeout: 10_000, interval: 5 })
+      await vi.waitUntil(isWaitingForLock, { timeout: 60_000, interval: 5 })
+      await vi.waitUntil(async () => !(await isWaitingForLock()), { timeout: 60_000, interval: 5 })
     }
     await reader.query("commit")
     reader.release()

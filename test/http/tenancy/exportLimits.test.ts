@@ -54,7 +54,7 @@ describe("GET /tenants/{tenantId}/export", () => {
         seen.push(await read())
         return seen.length > 5 && new Set(seen.slice(-5)).size === 1
       },
-      { timeout: 20_000, interval: 100 }
+      { timeout: 60_000, interval: 100 }
     )
     return seen.at(-1) ?? 0
   }
@@ -87,7 +87,7 @@ describe("GET /tenants/{tenantId}/export", () => {
     const unread = await openExport()
     unread.destroy()
     await at().pool.query("delete from clients where tenant_id = $1", [at().tenant])
-    await vi.waitUntil(async () => (await statusOfExport()) === 200, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await statusOfExport()) === 200, { timeout: 60_000 })
   })
 
   it("closes the connection in the middle of an archive that it cannot complete", async () => {

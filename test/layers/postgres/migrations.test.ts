@@ -133,23 +133,23 @@ describe("Migrations", () => {
     assert.deepStrictEqual(rows, [{ good: false, bad: true }])
   })
 
-  it("let queries pass while the table is locked, and alter it afterwards", { timeout: 30_000 }, async () => {
+  it("let queries pass while the table is locked, and alter it afterwards", { timeout: 60_000 }, async () => {
     await pool.query("create table busy (id int)")
     const release = await lockWith("select * from busy")
     const migrated = apply(["6030_busy.sql", "alter table busy add column name text"])
     const waiting = findWaiting("alter table busy")
     for (const _ of [1, 2]) {
-      await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 10_000, interval: 5 })
+      await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 60_000, interval: 5 })
       // Queued behind the migration, this ends only if the migration gives up its place before the lock is released.
       await pool.query("select * from busy")
-      await vi.waitUntil(async () => (await waiting()).length === 0, { timeout: 10_000, interval: 5 })
+      await vi.waitUntil(async () => (await waiting()).length === 0, { timeout: 60_000, interval: 5 })
     }
     await release()
     assert.deepStrictEqual(resultOf(await migrated), ["busy"])
   })
 
   it("wait longer for one table every few attempts, so that autovacuum yields, and hold no other meanwhile", {
-    timeout: 30_000
+    timeout: 60_000
   }, async () => {
     await pool.query("create table parent (id int); create table child (id int)")
     const release = await lockWith("insert into child values (1)")
@@ -162,7 +162,7 @@ describe("Migrations", () => {
                and query_start < clock_timestamp() - interval '300 ms' and pid <> pg_backend_pid()`
           )
         ).rowCount === 1,
-      { timeout: 20_000, interval: 5 }
+      { timeout: 60_000, interval: 5 }
     )
     await pool.query("begin; set local lock_timeout = 100; select * from parent; commit")
     await release()
@@ -184,12 +184,12 @@ describe("Migrations", () => {
       )
     ).rows.map(({ indisvalid, relname }) => `${relname} ${indisvalid ? "valid" : "invalid"}`)
 
-  it("build an index during writes, and rebuild it after an interruption", { timeout: 30_000 }, async () => {
+  it("build an index during writes, and rebuild it after an interruption", { timeout: 60_000 }, async () => {
     await pool.query("create table items (id int, name text)")
     const release = await lockWith("insert into items values (1, 'one')")
     const interrupted = apply(indexMigration)
     const waiting = findWaiting("index concurrently")
-    await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 60_000, interval: 5 })
     await pool.query("insert into items values (2, 'two')")
     assert.deepStrictEqual(await readIndexes(), ["items_by_name invalid"])
     await pool.query("select pg_terminate_backend($1, 5000)", [(await waiting())[0]])
@@ -200,7 +200,7 @@ describe("Migrations", () => {
     assert.deepStrictEqual(await readIndexes(), ["items_by_id valid", "items_by_name valid"])
   })
 
-  it("build an index once while other processes wait for the migration lock", { timeout: 30_000 }, async () => {
+  it("build an index once while other processes wait for the migration lock", { timeout: 60_000 }, async () => {
     await pool.query("create table copied (id int)")
     const release = await lockWith("insert into copied values (1)")
     const file = [
@@ -209,7 +209,7 @@ describe("Migrations", () => {
     ] as const
     const processes = Array.from({ length: 4 }, () => apply(file))
     const waiting = findWaiting("index concurrently")
-    await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 60_000, interval: 5 })
     await release()
     const applied = (await Promise.all(processes)).map(resultOf)
     assert.deepStrictEqual(applied.flat(), ["copied"])

@@ -6,7 +6,7 @@ import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
 export const isClusterRun = process.env["TEST_NATS_CLUSTER"] !== undefined
 
 /** The default time for a condition, in seconds. In a cluster, several kills may fall into it. */
-export const defaultWaitSeconds = isClusterRun ? 60 : 20
+export const defaultWaitSeconds = isClusterRun ? 120 : 60
 
 const transientCodes: ReadonlyArray<string> = [ErrorCode.Timeout, ErrorCode.NoResponders, ErrorCode.JetStreamNotEnabled]
 

@@ -101,7 +101,7 @@ describe("The attempt recorder", () => {
   })
 
   it("records a result while other sessions take the integration's lock again and again", {
-    timeout: 20_000
+    timeout: 60_000
   }, async () => {
     const { integration, tenant } = await insertTenantWithIntegration()
     const result = await insertAttempt(tenant, integration)

@@ -136,7 +136,7 @@ describe("The janitor", { timeout: 180_000 }, () => {
     const locker = await at().pool.connect()
     await locker.query("begin; lock table idempotency_keys in access exclusive mode")
     const janitor = await startWorker(at().service, "janitor")
-    await vi.waitUntil(async () => (await countRowsOf("integration_secrets", tenant)) === 1, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await countRowsOf("integration_secrets", tenant)) === 1, { timeout: 60_000 })
     await locker.query("rollback")
     locker.release()
     await janitor.stop()
