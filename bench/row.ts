@@ -32,6 +32,8 @@ export interface Row {
   readonly isSentOnce?: boolean
   /** The servers that implement it beside the service, if not the default ones. */
   readonly references?: ReadonlyArray<ReferenceName>
+  /** False if what it allocates does not repeat: that of a long answer depends on how it is split while it is sent. */
+  readonly hasBudget?: boolean
   /** The row that this one is compared with. */
   readonly baselineRow?: string
 }

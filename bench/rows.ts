@@ -88,7 +88,7 @@ const withStock = [...defaultReferences, "stock"] as const
 
 export const rows: ReadonlyArray<Row> = [
   ...byCallers("GET /clients, 20 clients", listClients, tenants.with20Clients, manyTenants.withData),
-  { ...listClients([tenants.with1000Clients]), name: "GET /clients, 1000 clients" },
+  { ...listClients([tenants.with1000Clients]), name: "GET /clients, 1000 clients", hasBudget: false },
   ...byCallers("POST /clients", createClient, tenants.forNewClients, manyTenants.forNewClients, withStock),
   ...byCallers("GET /projects/{id}", readProject(""), tenants.withProjects, manyTenants.withData, withStock),
   ...byCallers(

@@ -92,7 +92,7 @@ const measureRow = async (subject: Subject, row: Row): Promise<Figures> => {
 }
 
 /** Rows of other sizes and of more callers cost the same in these figures, or take long to seed. */
-export const isBudgeted = ({ baselineRow }: Row) => baselineRow === undefined
+export const isBudgeted = ({ baselineRow, hasBudget = true }: Row) => hasBudget && baselineRow === undefined
 
 export const describeBudgetFailure = (differences: ReadonlyArray<string>) =>
   [
