@@ -2,7 +2,8 @@ import { Context } from "effect"
 
 /**
  * A statement that goes out before the first one of a request, in the same packet. If it fails, the server skips
- * everything up to the end of the packet, so that nothing of the request has happened.
+ * everything up to the end of the packet, so that nothing of the request has happened. Until it is confirmed, every further
+ * statement takes it along: work that ignores a failure and goes on is rejected again.
  */
 export interface StatementGuard {
   readonly text: string

@@ -12,7 +12,7 @@ import {
   type StatementNames,
   type TransactionBoundary
 } from "./PreparedQuery.ts"
-import { isGuardRejection, unconfirmed } from "./StatementGuard.ts"
+import { isGuardRejection } from "./StatementGuard.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {
@@ -23,7 +23,7 @@ export interface DriverQuery {
   readonly rowMode?: "array"
 }
 
-const noBoundary: TransactionBoundary = { begins: false, commits: false }
+const noBoundary: TransactionBoundary = { begins: false, commits: false, guard: undefined }
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
@@ -37,7 +37,18 @@ const toDriverConfig = ({ rowMode, text, values }: DriverQuery) => ({
 export const isPrepared = (query: DriverQuery): query is DriverQuery & { readonly name: string } =>
   query.name !== undefined && query.rowMode === undefined
 
-/** Sends the guard alone, and then a query that cannot share a packet. */
+const submitUnprepared = (
+  client: pg.ClientBase,
+  query: DriverQuery,
+  { begins }: TransactionBoundary,
+  done: QueryCallback
+) => {
+  // The driver sends them in order. If BEGIN fails, so does the connection, and the query reports the error.
+  if (begins) submitOnce(client, { text: "BEGIN", values: [] }, noBoundary, () => {})
+  client.query(toDriverConfig(query), (error: Error | null, result) => done(error ?? undefined, result))
+}
+
+/** Sends the guard alone, and then the query, which cannot share a packet with it. */
 const submitAfterGuard = (
   client: pg.ClientBase,
   query: DriverQuery,
@@ -46,10 +57,12 @@ const submitAfterGuard = (
   done: QueryCallback
 ) =>
   client.query(toDriverConfig(guard), (error: Error | null) => {
-    if (error === null) guard.state = "confirmed"
-    else if (isGuardRejection(error)) guard.state = "rejected"
-    if (error !== null) return done(error)
-    submitOnce(client, query, boundary, done)
+    if (error === null) {
+      guard.state = "confirmed"
+      return submitUnprepared(client, query, boundary, done)
+    }
+    if (isGuardRejection(error)) guard.state = "rejected"
+    done(error)
   })
 
 const submitOnce = (client: pg.ClientBase, query: DriverQuery, boundary: TransactionBoundary, done: QueryCallback) => {
@@ -61,11 +74,8 @@ const submitOnce = (client: pg.ClientBase, query: DriverQuery, boundary: Transac
     done(error ?? undefined, result)
   }
   if (isPrepared(query)) return void client.query(new PreparedQuery(query, boundary, settle))
-  const guarded = unconfirmed(boundary.guard?.guard)
-  if (guarded !== undefined) return submitAfterGuard(client, query, boundary, guarded, settle)
-  // The driver sends them in order. If BEGIN fails, so does the connection, and the query reports the error.
-  if (boundary.begins) submitOnce(client, { text: "BEGIN", values: [] }, noBoundary, () => {})
-  client.query(toDriverConfig(query), (error: Error | null, result) => settle(error ?? undefined, result))
+  if (boundary.guard !== undefined) return submitAfterGuard(client, query, boundary, boundary.guard.guard, settle)
+  submitUnprepared(client, query, boundary, settle)
 }
 
 /**
@@ -112,9 +122,11 @@ export abstract class DriverConnection implements Connection {
     )
   }
 
-  /** The guard with the name of its statement. */
-  protected named(guard: StatementGuard): NamedGuard {
-    return { guard, name: this.#statementNames(guard.text) ?? "" }
+  /** The guard that the next statement must take along, if any. */
+  protected guardOf({ guard }: Share): NamedGuard | undefined {
+    return guard === undefined || guard.state === "confirmed"
+      ? undefined
+      : { guard, name: this.#statementNames(guard.text) ?? "" }
   }
 
   #prepare(text: string, values: ReadonlyArray<unknown>): DriverQuery {
@@ -158,19 +170,13 @@ export class PooledConnection extends DriverConnection {
   }
 
   protected send(query: DriverQuery, done: QueryCallback) {
-    const { guard, keys } = this.#share
-    this.#pool.acquire(keys, (error, client, release) => {
+    this.#pool.acquire(this.#share.keys, (error, client, release) => {
       if (client === undefined) return done(error)
-      const boundary = guard === undefined ? noBoundary : { ...noBoundary, guard: this.named(guard) }
-      submitQuery(
-        client,
-        query,
-        (error, result) => {
-          release(error !== undefined && isConnectionFatal(error))
-          done(error, result)
-        },
-        boundary
-      )
+      const settle: QueryCallback = (error, result) => {
+        release(error !== undefined && isConnectionFatal(error))
+        done(error, result)
+      }
+      submitQuery(client, query, settle, { begins: false, commits: false, guard: this.guardOf(this.#share) })
     })
   }
 }

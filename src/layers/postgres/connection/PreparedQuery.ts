@@ -2,7 +2,7 @@ import type pg from "pg"
 import { serialize } from "pg-protocol"
 import type { StatementGuard } from "../../concurrency/RequestShare.ts"
 import type { SettingsShape } from "../../config/Settings.ts"
-import { isGuardRejection, unconfirmed } from "./StatementGuard.ts"
+import { isGuardRejection } from "./StatementGuard.ts"
 import { isStalePlan } from "./TransientErrors.ts"
 import { toParameter, typeParserOf } from "./Values.ts"
 
@@ -17,7 +17,7 @@ export interface NamedGuard {
 export interface TransactionBoundary {
   readonly begins: boolean
   readonly commits: boolean
-  readonly guard?: NamedGuard
+  readonly guard: NamedGuard | undefined
 }
 
 /** The name under which a connection keeps a statement prepared: empty for the unnamed one, none if it is not prepared. */
@@ -90,8 +90,6 @@ export class PreparedQuery implements pg.Submittable {
   readonly #text: string
   readonly #values: ReadonlyArray<unknown>
   readonly #boundary: TransactionBoundary
-  /** The guard, if it is to be sent. */
-  readonly #guard: NamedGuard | undefined
   /** The commands before the statement. */
   readonly #leadingCommands: number
   readonly #rows: Array<Record<string, unknown>> = []
@@ -110,8 +108,7 @@ export class PreparedQuery implements pg.Submittable {
     this.#text = text
     this.#values = values
     this.#boundary = boundary
-    this.#guard = unconfirmed(boundary.guard?.guard) === undefined ? undefined : boundary.guard
-    this.#leadingCommands = (this.#guard === undefined ? 0 : 1) + (boundary.begins ? 1 : 0)
+    this.#leadingCommands = (boundary.guard === undefined ? 0 : 1) + (boundary.begins ? 1 : 0)
     this.callback = (error, result) => done(error ?? undefined, result)
   }
 
@@ -129,10 +126,10 @@ export class PreparedQuery implements pg.Submittable {
   }
 
   #messages() {
-    const { begins, commits } = this.#boundary
+    const { begins, commits, guard } = this.#boundary
     const isPrepared = this.#reader !== undefined
     const messages: Array<Uint8Array> = []
-    if (this.#guard !== undefined) this.#pushGuard(messages, this.#guard)
+    if (guard !== undefined) this.#pushGuard(messages, guard)
     if (begins) messages.push(beginMessages)
     // An earlier attempt may have prepared the statement and failed afterwards.
     if (!isPrepared) {
@@ -148,7 +145,8 @@ export class PreparedQuery implements pg.Submittable {
   }
 
   #pushGuard(messages: Array<Uint8Array>, { guard, name }: NamedGuard) {
-    if (this.#statements?.has(name) !== true) {
+    // The unnamed statement can be another one by now.
+    if (name === "" || this.#statements?.has(name) !== true) {
       if (name !== "") messages.push(serialize.close({ type: "S", name }))
       messages.push(serialize.parse({ name, text: guard.text }))
     }
@@ -176,12 +174,14 @@ export class PreparedQuery implements pg.Submittable {
 
   /** The guard, BEGIN and COMMIT complete as well; only the statement itself has a result. */
   handleCommandComplete({ text }: { readonly text: string }) {
-    if (this.#guard !== undefined && this.#completedCommands === 0) this.#guard.guard.state = "confirmed"
+    const { guard } = this.#boundary
+    if (guard !== undefined && this.#completedCommands === 0) guard.guard.state = "confirmed"
     if (this.#completedCommands++ === this.#leadingCommands) this.#commandTag = text
   }
 
   handleReadyForQuery() {
-    if (this.#guard !== undefined) this.#statements?.set(this.#guard.name, noColumns)
+    const { guard } = this.#boundary
+    if (guard !== undefined) this.#statements?.set(guard.name, noColumns)
     this.#statements?.set(this.#name, this.#reader ?? noColumns)
     if (this.#parseError !== undefined) return this.callback(this.#parseError)
     const [command = "", ...counts] = this.#commandTag.split(" ")
@@ -190,7 +190,8 @@ export class PreparedQuery implements pg.Submittable {
 
   handleError(error: Error) {
     if (isStalePlan(error)) this.#statements?.delete(this.#name)
-    if (this.#guard !== undefined && isGuardRejection(error)) this.#guard.guard.state = "rejected"
+    const { guard } = this.#boundary
+    if (guard !== undefined && isGuardRejection(error)) guard.guard.state = "rejected"
     this.callback(error)
   }
 

@@ -6,7 +6,6 @@ import type pg from "pg"
 import { RequestShare, type Share } from "../../concurrency/RequestShare.ts"
 import { DriverConnection, type DriverQuery, isPrepared, submitQuery } from "./DriverConnection.ts"
 import type { QueryCallback, StatementNames } from "./PreparedQuery.ts"
-import { unconfirmed } from "./StatementGuard.ts"
 import { isConnectionFatal } from "./TransientErrors.ts"
 
 const transactionClosed = new Error("This transaction is closed already")
@@ -59,11 +58,10 @@ export class PipelinedTransaction extends DriverConnection {
     }
     // A statement that is alone is a transaction of its own.
     const isAlone = begins && commits
-    const { guard } = this.#share
     const boundary = {
       begins: begins && !isAlone,
       commits: commits && !isAlone,
-      ...(begins && guard !== undefined ? { guard: this.named(guard) } : {})
+      guard: this.guardOf(this.#share)
     }
     submitQuery(this.#client, query, settle, boundary, begins)
   }
@@ -172,7 +170,7 @@ export const inTransaction =
 /** Lets the server confirm what it must before the first statement of a request, if it has not yet. */
 const confirmGuard = (sql: SqlClient.SqlClient) =>
   Effect.flatMap(RequestShare, ({ guard }) =>
-    unconfirmed(guard) === undefined ? Effect.void : Effect.orDie(sql`select 1`)
+    guard === undefined || guard.state === "confirmed" ? Effect.void : Effect.orDie(sql`select 1`)
   )
 
 /** Runs reads in one snapshot, unaffected by concurrent writes. PostgreSQL sets the level only before any query. */

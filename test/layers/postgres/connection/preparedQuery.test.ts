@@ -98,7 +98,9 @@ describe("A prepared statement", () => {
   it("reports a row that cannot be parsed", () => {
     const errors: Array<Error | undefined> = []
     const statement = { name: "broken", text: "select 1", values: [] }
-    const query = new PreparedQuery(statement, { begins: false, commits: false }, (error) => errors.push(error))
+    const query = new PreparedQuery(statement, { begins: false, commits: false, guard: undefined }, (error) =>
+      errors.push(error)
+    )
     query.handleRowDescription({ fields: [{ name: "broken", dataTypeID: pg.types.builtins.JSON }] })
     query.handleDataRow({ fields: ["{"] })
     query.handleReadyForQuery()
