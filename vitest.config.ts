@@ -16,7 +16,7 @@ export const quick = [
   "test/bench/ratio.test.ts",
   "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck,startPage,pageHtml,unavailableLog}.test.ts",
   "test/layers/{concurrency,config,secrets}/*.test.ts",
-  "test/layers/auth/{coalescer,signInCodes,tokenCache}.test.ts",
+  "test/layers/auth/{coalescer,expiringCache,signInCodes}.test.ts",
   "test/layers/nats/throttle.test.ts",
   "test/layers/postgres/{idGenerator,migrationRules}.test.ts",
   "test/layers/pdf/{bidiText,unchangedFiles}.test.ts",

@@ -9,6 +9,7 @@ import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { makeToRequestError } from "../concurrency/RequestRejection.ts"
 import type { StatementGuard } from "../concurrency/RequestShare.ts"
 import { makeCoalescer } from "./Coalescer.ts"
+import { ExpiringCache } from "./ExpiringCache.ts"
 
 type Member = CurrentMember["Type"]
 
@@ -25,29 +26,9 @@ const lookUpLimits = {
   timeout: Duration.seconds(5)
 }
 
-/** In milliseconds. */
-const maxRecallAge = 60_000
-const maxRecalled = 10_000
-
-/** The roles that members had when they were looked up. The oldest are forgotten first. */
-class RecentRoles {
-  readonly #roles = new Map<string, { readonly role: Role; readonly at: number }>()
-
-  get(key: string) {
-    const known = this.#roles.get(key)
-    if (known === undefined || performance.now() - known.at < maxRecallAge) return known?.role
-    this.#roles.delete(key)
-    return undefined
-  }
-
-  set(key: string, member: Member | undefined) {
-    this.#roles.delete(key)
-    if (member === undefined) return
-    const [oldest] = this.#roles.keys()
-    if (oldest !== undefined && this.#roles.size >= maxRecalled) this.#roles.delete(oldest)
-    this.#roles.set(key, { role: member.role, at: performance.now() })
-  }
-}
+/** How long a role is remembered, in milliseconds. Each statement that relies on it is checked all the same. */
+const maxRoleAge = 60_000
+const maxRoles = 10_000
 
 /** A deleted tenant has no members. */
 const fromMembers = "from members m join tenants t on t.id = m.tenant_id and t.deleted_at is null"
@@ -78,13 +59,18 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
         Effect.map((rows) => rows[0])
       )
 
-    const recent = new RecentRoles()
+    /** The roles that members had when they were looked up, by tenant and caller. */
+    const roles = new ExpiringCache<Role>(maxRoles)
+    const remember = (key: string, member: Member | undefined) => {
+      if (member === undefined) roles.delete(key)
+      else roles.set(key, member.role, Date.now() + maxRoleAge)
+    }
 
     return {
       find: (tenant: TenantId, principal: Principal["Type"]) => {
         const caller = callerKey(principal)
         const key = `${tenant} ${caller}`
-        const look = Effect.tap(loadMember(tenant, principal), (member) => Effect.sync(() => recent.set(key, member)))
+        const look = Effect.tap(loadMember(tenant, principal), (member) => Effect.sync(() => remember(key, member)))
         return coalesce(key, lookUps.withPermit([caller], look))
       },
 
@@ -93,7 +79,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
        * less than a minute ago. Any other caller must be looked up before it costs its tenant anything.
        */
       guard: (tenant: TenantId, principal: Principal["Type"], role: Role) => {
-        const known = recent.get(`${tenant} ${callerKey(principal)}`)
+        const known = roles.get(`${tenant} ${callerKey(principal)}`, Date.now())
         return known !== undefined && hasRole(known, role) ? guardOf(tenant, principal, role) : undefined
       }
     }

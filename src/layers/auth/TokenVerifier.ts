@@ -4,34 +4,12 @@ import { type JWTVerifyOptions, jwtVerify } from "jose"
 import { ServiceUnavailable, Unauthorized } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/tenancy/RequestContext.ts"
 import { Settings } from "../config/Settings.ts"
+import { ExpiringCache } from "./ExpiringCache.ts"
 import { isKeyFetchError, loadIssuer } from "./IssuerKeys.ts"
 
-interface CachedToken {
-  readonly principal: Principal["Type"]
-  readonly expiresAt: number
-}
-
 /** In milliseconds. It bounds how long a token stays valid after its key is revoked. */
-export const maxCacheAgeMs = 60_000
-export const maxCachedTokens = 10_000
-
-/** The principals of verified tokens, by digest. A full cache evicts the oldest entry. Times in milliseconds. */
-export class TokenCache {
-  readonly #verified = new Map<string, CachedToken>()
-
-  get(digest: string, now: number) {
-    const cached = this.#verified.get(digest)
-    if (cached === undefined || cached.expiresAt > now) return cached?.principal
-    this.#verified.delete(digest)
-    return undefined
-  }
-
-  set(digest: string, principal: Principal["Type"], expires: number, now: number) {
-    const [oldest] = this.#verified.keys()
-    if (oldest !== undefined && this.#verified.size >= maxCachedTokens) this.#verified.delete(oldest)
-    this.#verified.set(digest, { principal, expiresAt: Math.min(expires, now + maxCacheAgeMs) })
-  }
-}
+const maxCacheAge = 60_000
+const maxCachedTokens = 10_000
 
 class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
 
@@ -57,7 +35,8 @@ export class TokenVerifier extends Effect.Service<TokenVerifier>()("layers/Token
       ...(expectedIssuer === undefined ? {} : { issuer: expectedIssuer }),
       ...(audience === undefined ? {} : { audience })
     }
-    const cache = new TokenCache()
+    /** The principals of verified tokens, by digest. */
+    const cache = new ExpiringCache<Principal["Type"]>(maxCachedTokens)
 
     const verify = (token: string, digest: string) =>
       Effect.tryPromise({
@@ -73,7 +52,7 @@ export class TokenVerifier extends Effect.Service<TokenVerifier>()("layers/Token
         Effect.flatMap(({ payload: { exp = 0, iss, sub } }) => {
           if (!isName(iss) || !isName(sub)) return Effect.fail(new Unauthorized())
           const principal = { issuer: iss, subject: sub }
-          cache.set(digest, principal, exp * 1000, Date.now())
+          cache.set(digest, principal, Math.min(exp * 1000, Date.now() + maxCacheAge))
           return Effect.succeed(principal)
         })
       )

@@ -15,7 +15,8 @@ const sendTo = (port: number, timeoutMs = 400) =>
   useWebhookClient({ allow }).send({ url: `http://127.0.0.1:${port}/`, timeoutMs })
 
 const sendToHttp = async (respond: RequestListener) => sendTo((await startReceiver(respond)).port, 10_000)
-const sendToRaw = async (onData: (socket: Socket) => void) => sendTo((await startRawReceiver(onData)).port)
+const sendToRaw = async (onData: (socket: Socket) => void, timeoutMs?: number) =>
+  sendTo((await startRawReceiver(onData)).port, timeoutMs)
 
 /** A slow receiver, which the timeout has to end. */
 const drip = async (socket: Socket) => {
@@ -159,7 +160,7 @@ describe("A webhook delivery to a receiver that", () => {
       "too many headers"
     ]
   ])("%s fails with a plain error message", async (_, onData, message) => {
-    const result = await sendToRaw(onData)
+    const result = await sendToRaw(onData, 10_000)
     assert.isFalse(result.delivered)
     assert.include(result.error, message)
     assert.match(result.error ?? "", /^127\.0\.0\.1 [a-zA-Z ]+$/)
