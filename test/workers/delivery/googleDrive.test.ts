@@ -1,84 +1,13 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { insertAuthorizedIntegration, insertGrant } from "../../support/fixtures/grantRows.ts"
-import { invoiceClient } from "../../support/fixtures/invoices.ts"
-import { openPool } from "../../support/servers/database.ts"
-import { type GoogleDriveServer, sendDriveError, startGoogleDrive } from "../../support/servers/googleDrive.ts"
+import { assert, describe, it } from "vitest"
+import { type DriveFixture, useGoogleDrive } from "../../support/fixtures/googleDrives.ts"
+import { insertGrant } from "../../support/fixtures/grantRows.ts"
+import { type GoogleDriveServer, sendDriveError } from "../../support/servers/googleDrive.ts"
 import type { ApiRequest } from "../../support/servers/jsonServer.ts"
-import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
-import { type Service, startService } from "../../support/servers/service.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 describe("A Google Drive integration", () => {
-  let service: Service
-  let drive: GoogleDriveServer
-  let google: OAuthProviderServer
-  let sql: ReturnType<typeof openPool>
-  let running: ReadonlyArray<RunningWorker>
-  beforeAll(async () => {
-    drive = await startGoogleDrive("folder")
-    google = await startOAuthProvider()
-    service = await startService({ ...google.environment, GOOGLE_API_URL: drive.url })
-    sql = openPool(service.database.url)
-    running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
-  })
-  afterAll(async () => {
-    drive.intercept(undefined)
-    await Promise.all(running.map(({ stop }) => stop()))
-    await sql.end()
-    await service.stop()
-    await google.stop()
-    await drive.stop()
-  })
+  const { at, createDriveFixture } = useGoogleDrive()
 
-  interface Connection {
-    readonly folderId?: string
-    readonly token?: string
-    readonly refresh?: string | undefined
-  }
-
-  /** A tenant with a Google Drive integration that is subscribed to finalized invoices. */
-  const createDriveFixture = async ({ folderId = "folder", token = "valid", refresh }: Connection = {}) => {
-    drive.intercept(undefined)
-    drive.rotate("valid")
-    const tenant = await service.newTenant()
-    const id = await insertAuthorizedIntegration(sql, tenant, { provider: "GOOGLE_DRIVE", config: { folderId } })
-    await insertGrant(service, sql, { tenant, integration: id, token, refresh })
-    const call = (method: string, path: string, body?: object) =>
-      service.api(method, `/integrations/${id}${path}`, {
-        as: "owner",
-        tenant,
-        ...(body === undefined ? {} : { body })
-      })
-    const subscription = await call("POST", "/subscriptions", { eventType: "invoice.finalized" })
-    assert.strictEqual(subscription.status, 201, subscription.text)
-    const invoicing = invoiceClient(service, tenant)
-    return {
-      tenant,
-      id,
-      call,
-      invoicing,
-      integration: async () => (await call("GET", "")).body.data,
-      /** Waits until the only delivery fulfils the condition. */
-      delivery: async (condition: (delivery: Record<string, unknown>) => boolean, description: string) => {
-        let listed: Record<string, unknown> = {}
-        await eventually(async () => {
-          listed = (await call("GET", "/deliveries")).body.data[0] ?? {}
-          return condition(listed)
-        }, description)
-        return (await call("GET", `/deliveries/${listed["id"]}`)).body.data
-      },
-      filesOf: (invoice: string) =>
-        [...drive.files.values()].filter(({ appProperties }) => appProperties?.["invoiceId"] === invoice),
-      pdf: async (invoice: string) => {
-        const response = await fetch(`${service.url}/api/v1/invoices/${invoice}/pdf`, {
-          headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant }
-        })
-        return Buffer.from(await response.arrayBuffer())
-      }
-    }
-  }
-
-  type DriveFixture = Awaited<ReturnType<typeof createDriveFixture>>
   const isDelivered = ({ status }: Record<string, unknown>) => status === "DELIVERED"
   const wasAttempted = ({ attempts }: Record<string, unknown>) => attempts === 1
   const outcomesOf = ({ attemptLog }: { attemptLog: ReadonlyArray<{ outcome: string }> }) =>
@@ -112,9 +41,9 @@ describe("A Google Drive integration", () => {
       parents: ["folder"],
       appProperties: { invoiceId: id, tenantId: fixture.tenant }
     })
-    const { rows } = await sql.query("select file_id from delivery_files where delivery_id = $1", [delivery.id])
+    const { rows } = await at().sql.query("select file_id from delivery_files where delivery_id = $1", [delivery.id])
     assert.deepStrictEqual(rows, [{ file_id: file?.id }])
-    await sql.query("delete from deliveries where id = $1", [delivery.id])
+    await at().sql.query("delete from deliveries where id = $1", [delivery.id])
     assert.match(await voidRefusalOf(fixture, id), /^is FINALIZED .* its PDF was stored in Google Drive at .*Z; /)
   })
 
@@ -124,7 +53,7 @@ describe("A Google Drive integration", () => {
     const refusing = new Promise<void>((resolve) => {
       answer = resolve
     })
-    drive.intercept(async (request, response) => {
+    at().drive.intercept(async (request, response) => {
       if (!isUpload(request)) return false
       await refusing
       sendDriveError(response, 403, "storageQuotaExceeded")
@@ -139,7 +68,7 @@ describe("A Google Drive integration", () => {
 
   it("uploads nothing of an invoice that is void", async () => {
     const fixture = await createDriveFixture()
-    drive.intercept((request, response) => {
+    at().drive.intercept((request, response) => {
       if (request.url.pathname.startsWith("/upload/")) return false
       sendDriveError(response, 503, "backendError")
       return true
@@ -147,8 +76,8 @@ describe("A Google Drive integration", () => {
     const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
     await fixture.delivery(wasAttempted, "one attempt is recorded")
     await fixture.invoicing.transition(id, "void")
-    drive.intercept(undefined)
-    await sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
+    at().drive.intercept(undefined)
+    await at().sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
     const { error } = await fixture.delivery(({ status }) => status === "EXHAUSTED", "the delivery is EXHAUSTED")
     assert.strictEqual(error, "The invoice is VOID and is not uploaded any more")
     assert.isEmpty(fixture.filesOf(id))
@@ -157,9 +86,9 @@ describe("A Google Drive integration", () => {
   it("saves the file id before it uploads the file", async () => {
     const fixture = await createDriveFixture()
     let saved: ReadonlyArray<unknown> = []
-    drive.intercept(async ({ url }) => {
+    at().drive.intercept(async ({ url }) => {
       if (url.pathname.startsWith("/upload/"))
-        saved = (await sql.query("select 1 from delivery_files where tenant_id = $1", [fixture.tenant])).rows
+        saved = (await at().sql.query("select 1 from delivery_files where tenant_id = $1", [fixture.tenant])).rows
       return false
     })
     await assertUploadedOnce(fixture, (await fixture.invoicing.invoiceIn("FINALIZED")).id)
@@ -168,10 +97,10 @@ describe("A Google Drive integration", () => {
 
   it("stores one file when the response to the upload is lost", async () => {
     const fixture = await createDriveFixture()
-    drive.intercept(async (request, response) => {
+    at().drive.intercept(async (request, response) => {
       if (!isUpload(request)) return false
-      drive.intercept(undefined)
-      await fetch(`${drive.url}${request.url.pathname}${request.url.search}`, {
+      at().drive.intercept(undefined)
+      await fetch(`${at().drive.url}${request.url.pathname}${request.url.search}`, {
         method: "POST",
         headers: {
           authorization: String(request.headers.authorization),
@@ -184,7 +113,7 @@ describe("A Google Drive integration", () => {
     })
     const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
     await fixture.delivery(wasAttempted, "one attempt is recorded")
-    await sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
+    await at().sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
     const { delivery } = await assertUploadedOnce(fixture, id)
     assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
   })
@@ -192,9 +121,9 @@ describe("A Google Drive integration", () => {
   it("stores one file when the worker crashes after the upload, and keeps the invoice from being voided", async () => {
     const fixture = await createDriveFixture()
     let release = () => {}
-    drive.intercept(async (request, response) => {
+    at().drive.intercept(async (request, response) => {
       if (!isUpload(request)) return false
-      drive.intercept(undefined)
+      at().drive.intercept(undefined)
       const end = response.end.bind(response)
       response.end = ((body: string) => {
         release = () => void end(body)
@@ -206,7 +135,7 @@ describe("A Google Drive integration", () => {
     const original = await fixture.pdf(id)
     await eventually(() => fixture.filesOf(id).length === 1, "the file is uploaded")
     assert.include(await voidRefusalOf(fixture, id), "may have been stored in Google Drive")
-    await sql.query(
+    await at().sql.query(
       "update deliveries set leased_until = now() - interval '1 second', next_attempt_at = now() where tenant_id = $1",
       [fixture.tenant]
     )
@@ -220,9 +149,9 @@ describe("A Google Drive integration", () => {
 
   it("uses a token that was renewed meanwhile when Google rejects the old one", async () => {
     const fixture = await createDriveFixture({ token: "outdated" })
-    drive.intercept(async ({ headers }) => {
+    at().drive.intercept(async ({ headers }) => {
       if (headers.authorization === "Bearer outdated")
-        await insertGrant(service, sql, {
+        await insertGrant(at().service, at().sql, {
           tenant: fixture.tenant,
           integration: fixture.id,
           token: "valid",
@@ -236,11 +165,13 @@ describe("A Google Drive integration", () => {
 
   /** The bearer tokens of the requests, in order, as far as they are among these. */
   const usedTokens = (...tokens: ReadonlyArray<string>) =>
-    drive.requests
-      .map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "")
+    at()
+      .drive.requests.map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "")
       .filter((token) => tokens.includes(token))
   const renewalsWith = (refresh: string) =>
-    google.requestsTo("/token").filter(({ fields }) => fields["refresh_token"] === refresh)
+    at()
+      .google.requestsTo("/token")
+      .filter(({ fields }) => fields["refresh_token"] === refresh)
 
   it.each<[string, string, string | undefined, number]>([
     ["there is no refresh token", "unrenewable", undefined, 0],
@@ -260,10 +191,10 @@ describe("A Google Drive integration", () => {
 
   it("renews a rejected token once, and retries later if Google rejects the new token too", async () => {
     const fixture = await createDriveFixture({ token: "stale", refresh: "renewing" })
-    google.overrideResponse("/token", { status: 200, body: { access_token: "renewed", expires_in: 3600 } })
+    at().google.overrideResponse("/token", { status: 200, body: { access_token: "renewed", expires_in: 3600 } })
     await fixture.invoicing.invoiceIn("FINALIZED")
     const { attemptLog, nextAttemptAt, status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
-    google.overrideResponse("/token", undefined)
+    at().google.overrideResponse("/token", undefined)
     assert.deepInclude(attemptLog[0], { outcome: "FAILED", responseStatus: 401 })
     assert.strictEqual(status, "PENDING")
     assert.isDefined(nextAttemptAt)
@@ -284,7 +215,7 @@ describe("A Google Drive integration", () => {
     "goes into ERROR after %i %s, and sends the invoice after a resume",
     async (code, reason, statusReason) => {
       const fixture = await createDriveFixture()
-      drive.intercept((request, response) => {
+      at().drive.intercept((request, response) => {
         if (!isUpload(request)) return false
         sendDriveError(response, code, reason)
         return true
@@ -294,7 +225,7 @@ describe("A Google Drive integration", () => {
       assert.match((await fixture.integration()).statusReason, statusReason)
       const { status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
       assert.strictEqual(status, "PENDING")
-      drive.intercept(undefined)
+      at().drive.intercept(undefined)
       await fixture.call("POST", "/resume")
       const { delivery } = await assertUploadedOnce(fixture, id)
       assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
@@ -323,9 +254,9 @@ describe("A Google Drive integration", () => {
   let retried: DriveFixture | undefined
   const startNextAttempt = async (meet: Parameters<GoogleDriveServer["intercept"]>[0]) => {
     const fixture = retried ?? (await createDriveFixture())
-    drive.intercept(meet)
+    at().drive.intercept(meet)
     if (retried === undefined) await fixture.invoicing.invoiceIn("FINALIZED")
-    else await sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
+    else await at().sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
     retried = fixture
     return fixture
   }
@@ -354,7 +285,7 @@ describe("A Google Drive integration", () => {
     "retries the upload no sooner than required after %i %s",
     async (code, reason, headers, seconds) => {
       const fixture = await createDriveFixture()
-      drive.intercept((request, response) => {
+      at().drive.intercept((request, response) => {
         if (!isUpload(request)) return false
         sendDriveError(response, code, reason, headers)
         return true
@@ -385,7 +316,7 @@ describe("A Google Drive integration", () => {
     const fixture = await createDriveFixture()
     const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
     const { delivery, file } = await assertUploadedOnce(fixture, id)
-    if (file !== undefined) drive.files.set(file.id, { ...file, bytes: Buffer.from("changed") })
+    if (file !== undefined) at().drive.files.set(file.id, { ...file, bytes: Buffer.from("changed") })
     await fixture.call("POST", `/deliveries/${delivery.id}/redeliver`)
     await fixture.delivery(
       ({ attempts, status }) => attempts === 2 && status === "DELIVERED",
@@ -396,17 +327,17 @@ describe("A Google Drive integration", () => {
 
   it("does not overwrite another app's file with the same id", async () => {
     const fixture = await createDriveFixture()
-    drive.intercept((request) => {
+    at().drive.intercept((request) => {
       const id = /"id":"(\w+)"/.exec(request.body.toString("latin1"))?.[1]
       if (!isUpload(request) || id === undefined) return false
       const foreign = { id, name: "foreign", mimeType: "text/plain", bytes: Buffer.from("foreign"), trashed: false }
-      drive.files.set(id, foreign)
+      at().drive.files.set(id, foreign)
       return false
     })
     await fixture.invoicing.invoiceIn("FINALIZED")
     const { attemptLog } = await fixture.delivery(wasAttempted, "one attempt is recorded")
     assert.include(attemptLog[0].error, "Another file")
-    assert.isAtLeast([...drive.files.values()].filter(({ name }) => name === "foreign").length, 1)
+    assert.isAtLeast([...at().drive.files.values()].filter(({ name }) => name === "foreign").length, 1)
   })
 
   it("accepts only subscriptions to invoice.finalized, and completes other deliveries without a request", async () => {
@@ -416,13 +347,15 @@ describe("A Google Drive integration", () => {
       assert.strictEqual(status, 400)
       assert.deepInclude(body.details[0], { field: "eventType", constraint: "enum" })
     }
-    await sql.query("update subscriptions set event_type = 'client.created' where integration_id = $1", [fixture.id])
-    drive.rotate("unused")
-    await service.api("POST", "/clients", { as: "owner", tenant: fixture.tenant, body: { name: "C" } })
+    await at().sql.query("update subscriptions set event_type = 'client.created' where integration_id = $1", [
+      fixture.id
+    ])
+    at().drive.rotate("unused")
+    await at().service.api("POST", "/clients", { as: "owner", tenant: fixture.tenant, body: { name: "C" } })
     await fixture.delivery(isDelivered, "the delivery is DELIVERED")
     assert.deepStrictEqual(usedTokens("unused"), [])
     assert.deepStrictEqual(
-      [...drive.files.values()].filter(({ appProperties }) => appProperties?.["tenantId"] === fixture.tenant),
+      [...at().drive.files.values()].filter(({ appProperties }) => appProperties?.["tenantId"] === fixture.tenant),
       []
     )
   })
