@@ -30,6 +30,7 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   }
   const addLine = async (page: Page, line: number, name: string) => {
     await page.click("text=+ Add a line")
+    await page.waitForSelector(`[aria-label='Name, line ${line}']:focus`)
     await type(page, line, name)
   }
   const save = async (page: Page) => {

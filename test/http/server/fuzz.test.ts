@@ -11,7 +11,7 @@ import { openPool } from "../../support/servers/database.ts"
 import { sendRaw } from "../../support/servers/rawHttp.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const requests = caseCount(3000, 10_000)
+const requests = caseCount(1500, 10_000)
 const concurrency = 16
 /** Requests refer to the newest identifiers of each kind only. */
 const maxRecent = 40

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { withProbes } from "../../../src/http/WorkerProbes.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
@@ -22,15 +23,19 @@ export const startWorker = async (service: Pick<Service, "settings">, name: Work
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
+/** In milliseconds. What takes long is looked at less often: a look is a request or a query. */
+const pollPauses = { min: 20, max: 250 }
+
 /** Polls until a condition holds. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
   description: string,
   seconds = defaultWaitSeconds
 ) => {
-  const end = Date.now() + seconds * 1000
+  const start = Date.now()
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${description}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    const elapsed = Date.now() - start
+    if (elapsed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${description}`)
+    await pause(Math.min(Math.max(elapsed / 5, pollPauses.min), pollPauses.max))
   }
 }

@@ -103,35 +103,36 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
       return rejection === undefined ? next(principal) : Effect.fail(rejection)
     })
 
-  const findMember = Effect.fnUntraced(function* (
-    rule: MemberRule,
-    tenant: TenantId,
-    principal: Principal["Type"]
-  ): Effect.fn.Return<CurrentMember["Type"], ApiError> {
-    const member = yield* memberships.find(tenant, principal)
-    if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
-    if (!hasRole(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
-    return member
-  })
+  const findMember = (rule: MemberRule, tenant: TenantId, principal: Principal["Type"]) =>
+    Effect.flatMap(memberships.find(tenant, principal), (member): Effect.Effect<CurrentMember["Type"], ApiError> => {
+      if (member === undefined) return Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
+      if (!hasRole(member.role, rule.role)) return Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
+      return Effect.succeed(member)
+    })
 
-  const authorizeMember = Effect.fnUntraced(function* (
+  const authorizeIn = (
+    tenant: TenantId,
     rule: MemberRule,
     principal: Principal["Type"],
     credentials: Credentials
-  ) {
-    const tenant = yield* rule.tenant === "header"
-      ? requireTenantInHeader(credentials.headers)
-      : requireTenantInPath(credentials)
+  ): Effect.Effect<Identity, ApiError> => {
     const context = Context.add(Context.make(Principal, principal), CurrentTenant, tenant)
     const guard = credentials.canDefer ? memberships.guard(tenant, principal, rule.role) : undefined
     if (guard !== undefined) {
       const deferred = { guard, check: findMember(rule, tenant, principal) }
-      return { principal, tenant, services: toServices(context), deferred } satisfies Identity
+      return Effect.succeed({ principal, tenant, services: toServices(context), deferred })
     }
-    const member = yield* findMember(rule, tenant, principal)
-    const services = toServices(credentials.startsWithStatement ? context : Context.add(context, CurrentMember, member))
-    return { principal, tenant, services } satisfies Identity
-  })
+    return Effect.map(findMember(rule, tenant, principal), (member) => {
+      const services = credentials.startsWithStatement ? context : Context.add(context, CurrentMember, member)
+      return { principal, tenant, services: toServices(services) }
+    })
+  }
+
+  const authorizeMember = (rule: MemberRule, principal: Principal["Type"], credentials: Credentials) => {
+    const tenant: Effect.Effect<TenantId, ApiError> =
+      rule.tenant === "header" ? requireTenantInHeader(credentials.headers) : requireTenantInPath(credentials)
+    return Effect.flatMap(tenant, (id) => authorizeIn(id, rule, principal, credentials))
+  }
 
   /**
    * The algorithm in the token's header selects the verifier. For callers other than the tracker and administrators of

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http"
-import { Cause, Context, Effect, Option, Stream } from "effect"
+import { Cause, Context, Effect, Either, FiberRef, Option, Stream } from "effect"
 import {
   type ApiError,
   type PayloadTooLarge,
@@ -82,24 +82,23 @@ const toRetryable = (cause: Cause.Cause<ApiError>) =>
 const settleCheck = (
   share: RequestState["share"],
   { check, guard }: DeferredCheck,
-  run: Effect.Effect<HttpResponse, ApiError>
-) =>
-  Effect.suspend(() => {
-    share.guard = guard
-    const checkNow = Effect.suspend(() => {
-      share.guard = undefined
-      return check
-    })
-    return Effect.matchCauseEffect(run, {
-      onSuccess: (response) => (guard.state === "confirmed" ? Effect.succeed(response) : Effect.as(checkNow, response)),
-      onFailure: (cause) => {
-        if (guard.state === "confirmed" || Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
-        // The caller can have become a member again meanwhile.
-        const failure = guard.state === "rejected" ? Effect.fail(new ServiceUnavailable()) : Effect.failCause(cause)
-        return Effect.zipRight(checkNow, failure)
-      }
-    })
+  run: () => Effect.Effect<HttpResponse, ApiError>
+) => {
+  share.guard = guard
+  const checkNow = Effect.suspend(() => {
+    share.guard = undefined
+    return check
   })
+  return Effect.matchCauseEffect(run(), {
+    onSuccess: (response) => (guard.state === "confirmed" ? Effect.succeed(response) : Effect.as(checkNow, response)),
+    onFailure: (cause) => {
+      if (guard.state === "confirmed" || Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
+      // The caller can have become a member again meanwhile.
+      const failure = guard.state === "rejected" ? Effect.fail(new ServiceUnavailable()) : Effect.failCause(cause)
+      return Effect.zipRight(checkNow, failure)
+    }
+  })
+}
 
 /** How to read the pages after that of a handler's result, if there are any. */
 const restOf = (result: unknown, services: Context.Context<RequestServices>) => {
@@ -108,6 +107,16 @@ const restOf = (result: unknown, services: Context.Context<RequestServices>) => 
     ? undefined
     : { next, readPage: (after: PagePosition) => Effect.provide(readPage(after), services) }
 }
+
+/**
+ * Provides services to the rest of a fiber. `Effect.provide` takes them back behind the work, at several times the cost,
+ * and a fiber serves one request.
+ */
+const runWith = <A, E, R>(work: Effect.Effect<A, E, R>, services: Context.Context<R>) =>
+  Effect.zipRight(
+    FiberRef.update(FiberRef.currentContext, (context) => Context.merge(context, services)),
+    work as Effect.Effect<A, E> // the context now has what it requires
+  )
 
 /** Runs every operation: authorization, path, body, idempotency, handler, response. */
 export const makePipeline = Effect.fnUntraced(function* (responseLimits: ResponseLimits) {
@@ -123,35 +132,45 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
   const rejectBody = metrics.makeReject("memory of bodies", "memory")
   const { wake } = yield* Broker
 
-  const runHandler = Effect.fnUntraced(function* (
+  const toResponse = (
     route: Route,
-    call: RequestState,
-    identity: Identity,
-    path: unknown,
-    bytes: Buffer
-  ) {
-    const { request, share } = call
-    const body = route.hasPayload && !route.isStreamedUpload ? yield* parseJsonBody(request, bytes) : undefined
-    const rest = yield* route.decodeRest(request.url ?? "", request.headers, body)
-    const upload = route.isStreamedUpload
-      ? { bytes: streamBody(request, route.maxBodyBytes), size: contentLengthOf(request) }
-      : emptyUpload
-    const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
-    const result = yield* Effect.provide(route.run({ path, ...rest, bytes, upload }), services)
+    { request, share }: RequestState,
+    services: Context.Context<RequestServices>,
+    result: unknown
+  ): Effect.Effect<HttpResponse> => {
     const response = toHttpResponse(request, route.status, result)
-    yield* yieldIfLongText(response.body)
-    if (!isProduction && response.status === route.status) {
-      const mismatch = route.checkResponse(response)
-      if (Option.isSome(mismatch)) return yield* Effect.die(mismatch.value)
-    }
-    const formatted =
-      route.csv !== undefined && response.status === route.status && prefersCsv(request)
-        ? toCsvResponse(route.csv, response, restOf(result, services))
-        : response
-    return formatted.body instanceof PagedList
-      ? { ...formatted, body: admission.admitPages(share.keys, formatted.body) }
-      : formatted
-  })
+    return Effect.flatMap(yieldIfLongText(response.body), () => {
+      if (!isProduction && response.status === route.status) {
+        const mismatch = route.checkResponse(response)
+        if (Option.isSome(mismatch)) return Effect.die(mismatch.value)
+      }
+      const formatted =
+        route.csv !== undefined && response.status === route.status && prefersCsv(request)
+          ? toCsvResponse(route.csv, response, restOf(result, services))
+          : response
+      return Effect.succeed(
+        formatted.body instanceof PagedList
+          ? { ...formatted, body: admission.admitPages(share.keys, formatted.body) }
+          : formatted
+      )
+    })
+  }
+
+  const runHandler = (route: Route, call: RequestState, identity: Identity, path: unknown, bytes: Buffer) => {
+    const { request } = call
+    const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
+    const runDecoded = (body: unknown) =>
+      Effect.flatMap(route.decodeRest(request.url ?? "", request.headers, body), (rest) => {
+        const upload = route.isStreamedUpload
+          ? { bytes: streamBody(request, route.maxBodyBytes), size: contentLengthOf(request) }
+          : emptyUpload
+        const result = runWith(route.run({ path, ...rest, bytes, upload }), services)
+        return Effect.flatMap(result, (value) => toResponse(route, call, services, value))
+      })
+    return route.hasPayload && !route.isStreamedUpload
+      ? Effect.flatMap(parseJsonBody(request, bytes), runDecoded)
+      : Effect.suspend(() => runDecoded(undefined))
+  }
 
   /** Reads the whole body for `work`, within the memory budget of the request's keys. */
   const withBody = <A, E>(
@@ -168,11 +187,11 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
       return Effect.flatMap(readBody(request, maxBodyBytes), work)
     })
 
-  const runAuthorized = Effect.fnUntraced(function* (
+  const runAuthorized = (
     route: Route,
     call: RequestState,
     identity: Identity
-  ): Effect.fn.Return<HttpResponse, ApiError> {
+  ): Effect.Effect<HttpResponse, ApiError> => {
     const { params, request, responseHeaders } = call
     const keys = limitKeysOf(identity, () => clientAddress(request))
     call.identity = identity
@@ -182,21 +201,22 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
       responseLimits.checkUnread(keys) ??
       // Not by caller: of a caller's other tenants the lists may be short, and these are never limited.
       (isWhole(route, request) ? responseLimits.checkLimited("lists", keys.slice(-1)) : undefined)
-    if (rejection !== undefined) return yield* Effect.fail(rejection)
-    const path = yield* route.decodePath(params)
+    if (rejection !== undefined) return Effect.fail(rejection)
+    const path = route.decodePath(params)
+    if (Either.isLeft(path)) return Effect.fail(path.left)
     const runAdmitted = (bytes: Buffer) => {
       call.onAdmission?.()
       return admission.admit(
         route,
         { keys, onEnd: call.onEnd, isInTransaction: hasIdempotencyKey(request) },
-        runOnce(request, route.name, identity, bytes, runHandler(route, call, identity, path, bytes))
+        runOnce(request, route.name, identity, bytes, runHandler(route, call, identity, path.right, bytes))
       )
     }
     const isGet = request.method === "GET" || request.method === "HEAD"
-    if (isGet && !route.isUnsafeGet) return yield* runAdmitted(emptyBuffer)
+    if (isGet && !route.isUnsafeGet) return runAdmitted(emptyBuffer)
     const run = isGet || route.isStreamedUpload ? runAdmitted(emptyBuffer) : withBody(route, call, runAdmitted)
-    return yield* route.hasNoEvents ? run : Effect.zipLeft(run, wake)
-  })
+    return route.hasNoEvents ? run : Effect.zipLeft(run, wake)
+  }
 
   const runRoute = (route: Route, call: RequestState): Effect.Effect<HttpResponse, ApiError> => {
     const { params, request, responseHeaders } = call
@@ -206,8 +226,8 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     return Effect.flatMap(
       authorize(route.access, { headers, params, responseHeaders, canDefer, startsWithStatement }),
       (identity) => {
-        const run = runAuthorized(route, call, identity)
-        return identity.deferred === undefined ? run : settleCheck(call.share, identity.deferred, run)
+        const run = () => runAuthorized(route, call, identity)
+        return identity.deferred === undefined ? run() : settleCheck(call.share, identity.deferred, run)
       }
     )
   }

@@ -52,7 +52,7 @@ export interface Route {
   readonly isExternal: boolean
   readonly isWholeList: boolean
   readonly startsWithStatement: boolean
-  readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
+  readonly decodePath: (params: Params) => Either.Either<unknown, NotFound>
   readonly decodeRest: (
     url: string,
     headers: IncomingHttpHeaders,
@@ -115,7 +115,7 @@ const makeRestDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
 
 const makePathDecoder = (endpoint: Endpoint): Route["decodePath"] => {
   const decode = makeDecoder(endpoint.pathSchema)
-  return (params) => (decode === undefined ? Effect.succeed({}) : Effect.mapError(decode(params), () => new NotFound()))
+  return (params) => (decode === undefined ? Either.right({}) : Either.mapLeft(decode(params), () => new NotFound()))
 }
 
 const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route => {

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, FiberRef, Option } from "effect"
 import type pg from "pg"
 import { RequestShare, type Share } from "../../concurrency/RequestShare.ts"
 import { DriverConnection, type DriverQuery, isPrepared, submitQuery } from "./DriverConnection.ts"
@@ -92,18 +92,26 @@ export class PipelinedTransaction extends DriverConnection {
   }
 }
 
+/** What `Effect.provide` does in twenty operations. Whoever changes the context where nothing interrupts restores it. */
+const enterContext = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
+
 const send = (connection: Connection, text: string) => connection.executeUnprepared(text, [], undefined)
 
 /**
  * Runs a top-level transaction. If ROLLBACK fails too, the failure of the work is reported. The caller makes this
  * uninterruptible, so the connection always returns to the pool.
  */
-const runTransaction = <A, E, R>(transaction: PipelinedTransaction, work: Effect.Effect<A, E, R>) => {
+const runTransaction = <A, E, R>(
+  transaction: PipelinedTransaction,
+  context: Context.Context<never>,
+  work: Effect.Effect<A, E, R>
+) => {
   const release = <B, E2>(exit: Effect.Effect<B, E2>) => {
     transaction.release()
-    return exit
+    return Effect.zipRight(enterContext(context), exit)
   }
-  return Effect.matchCauseEffect(work, {
+  const inside = enterContext(Context.add(context, SqlClient.TransactionConnection, [transaction, 0]))
+  return Effect.matchCauseEffect(Effect.zipRight(inside, work), {
     onSuccess: (value) =>
       Effect.matchCauseEffect(transaction.end("COMMIT"), {
         onSuccess: () => release(Effect.succeed(value)),
@@ -133,15 +141,14 @@ export const makeWithTransaction =
   (acquire: Effect.Effect<PipelinedTransaction, SqlError>) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.withFiberRuntime<A, E | SqlError, R>((fiber) => {
-        const runOn = (connection: Connection, depth: number) =>
-          Effect.provideService(restore(work), SqlClient.TransactionConnection, [connection, depth])
-        const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
+      Effect.withFiberRuntime<A, E | SqlError, R>(({ currentContext }) => {
+        const outer = Context.getOption(currentContext, SqlClient.TransactionConnection)
         if (Option.isSome(outer)) {
           const [connection, depth] = outer.value
-          return runSavepoint(connection, `s${depth + 1}`, runOn(connection, depth + 1))
+          const nested = Effect.provideService(restore(work), SqlClient.TransactionConnection, [connection, depth + 1])
+          return runSavepoint(connection, `s${depth + 1}`, nested)
         }
-        return Effect.flatMap(acquire, (transaction) => runTransaction(transaction, runOn(transaction, 0)))
+        return Effect.flatMap(acquire, (transaction) => runTransaction(transaction, currentContext, restore(work)))
       })
     )
 
