@@ -1,6 +1,7 @@
 import { createServer } from "node:http"
 import { HttpApiBuilder } from "@effect/platform"
-import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
 import { Layer, Redacted } from "effect"
 import { environment, exitWithBench } from "./environment.ts"
@@ -16,7 +17,8 @@ const SqlLive = PgClient.layer({
   maxConnections: environment.databasePool
 })
 
-HttpApiBuilder.serve(addHeaders).pipe(
+HttpApiBuilder.serve().pipe(
+  Layer.provide(HttpApiBuilder.middleware(addHeaders)),
   Layer.provide(HttpApiBuilder.api(Api)),
   Layer.provide(handlers),
   Layer.provide(AuthenticationLive),
