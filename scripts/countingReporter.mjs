@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs"
+import { relative } from "node:path"
 
-/** A vitest reporter that writes the numbers of passed and failed tests to a file for `test.mjs`. */
+/** A vitest reporter that writes to a file for `test.mjs` how many tests passed and failed, and in which files. */
 export default class CountingReporter {
   onTestRunEnd(modules) {
     const states = modules.flatMap((module) => {
@@ -9,6 +10,10 @@ export default class CountingReporter {
       return module.ok() || tests.includes("failed") ? tests : [...tests, "failed"]
     })
     const count = (expected) => states.filter((state) => state === expected).length
-    writeFileSync(process.env.TEST_COUNTS, JSON.stringify({ passed: count("passed"), failed: count("failed") }))
+    const failedFiles = modules
+      .filter((module) => !module.ok())
+      .map(({ moduleId }) => relative(process.cwd(), moduleId))
+    const counts = { passed: count("passed"), failed: count("failed"), failedFiles }
+    writeFileSync(process.env.TEST_COUNTS, JSON.stringify(counts))
   }
 }

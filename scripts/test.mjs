@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { availableParallelism, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { describeHost, isWorthRepeating, watchHost } from "./busyHost.mjs"
 import { prepare } from "./prepare.mjs"
 import { inProject, npm, orExplain, root } from "./project.mjs"
 
@@ -67,10 +68,10 @@ const runVitest = async (args) => {
   }
   try {
     const succeeded = await run("tests", command, { ...process.env, TEST_COUNTS: file })
-    const { passed, failed } = JSON.parse(readFileSync(file, "utf8"))
-    return { passed, failed: succeeded ? failed : Math.max(failed, 1) }
+    const { passed, failed, failedFiles } = JSON.parse(readFileSync(file, "utf8"))
+    return { passed, failed: succeeded ? failed : Math.max(failed, 1), failedFiles }
   } catch {
-    return { passed: 0, failed: 1 }
+    return { passed: 0, failed: 1, failedFiles: [] }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -82,13 +83,28 @@ const watchTests = (words) => {
   return run("tests", { command: process.execPath, args: [vitest, "watch", ...selection] })
 }
 
+/** A test that waited too long on a busy host passes when its file runs alone. One that is broken fails again. */
+const repeatIfBusy = async (result, stolenPercent) => {
+  const { passed, failed, failedFiles } = result
+  if (!isWorthRepeating(stolenPercent, failedFiles)) return result
+  process.stdout.write(`\n${describeHost(stolenPercent)}The files of failed tests run once more, alone.\n`)
+  const again = await runVitest(["--project", "all", ...failedFiles])
+  return again.failed === 0 ? { passed: passed + failed, failed: 0 } : result
+}
+
+const runEverything = async (args) => {
+  const readStolenPercent = watchHost()
+  const [areChecked, result] = await Promise.all([runChecks(), runVitest(["--project", "all", ...args])])
+  const { passed, failed } = await repeatIfBusy(result, readStolenPercent())
+  return { passed, failed: areChecked ? failed : failed + 1 }
+}
+
 const runAll = async (args) => {
   const [first, ...rest] = args
   if (first === "--only") return runVitest(["--project", "all", ...rest])
   if (first === "--changed") return runVitest(["--project", "all", "--changed", ...rest])
   if (first === "--quick") return runVitest(["--project", "quick", ...rest])
-  const [areChecked, { passed, failed }] = await Promise.all([runChecks(), runVitest(["--project", "all", ...args])])
-  return { passed, failed: areChecked ? failed : failed + 1 }
+  return runEverything(args)
 }
 
 /** Options that choose the servers of the run, or how much it tests. */
@@ -101,27 +117,6 @@ const takeRunOptions = (given) => {
   return given.filter((option) => !(option in runOptions))
 }
 
-/** Hundredths of a second that the host of a virtual Linux machine has given to others while this one had work. */
-const readStolenTime = () => {
-  try {
-    return Number(readFileSync("/proc/stat", "utf8").split(/\s+/)[8])
-  } catch {
-    return 0
-  }
-}
-
-/** Notices that the host is busy, which can make tests fail that wait for a condition. */
-const watchHost = () => {
-  const [startedAt, before] = [performance.now(), readStolenTime()]
-  return () => {
-    const seconds = (performance.now() - startedAt) / 1000
-    const percent = Math.round((readStolenTime() - before) / (seconds * availableParallelism()))
-    return percent < 5
-      ? ""
-      : `The host kept ${percent} % of the CPU time for others: a test may have failed for that.\n`
-  }
-}
-
 const args = takeRunOptions(process.argv.slice(2))
 if (args.includes("--help")) {
   process.stdout.write(`${help}\n`)
@@ -130,9 +125,9 @@ if (args.includes("--help")) {
   if (args[0] === "--watch") {
     process.exitCode = (await watchTests(args.slice(1))) ? 0 : 1
   } else {
-    const describeHost = watchHost()
+    const readStolenPercent = watchHost()
     const { passed, failed } = await runAll(args)
-    process.stdout.write(`\n${describeHost()}${passed} passed, ${failed} failed\n`)
+    process.stdout.write(`\n${describeHost(readStolenPercent())}${passed} passed, ${failed} failed\n`)
     process.exitCode = failed === 0 ? 0 : 1
   }
 }
