@@ -137,7 +137,7 @@ describe("Migrations", () => {
     await pool.query("create table busy (id int)")
     const release = await lockWith("select * from busy")
     const migrated = apply(["6030_busy.sql", "alter table busy add column name text"])
-    const waiting = findWaiting("alter table busy")
+    const waiting = findWaiting("table busy")
     for (const _ of [1, 2]) {
       await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 60_000, interval: 5 })
       // Queued behind the migration, this ends only if the migration gives up its place before the lock is released.
@@ -167,6 +167,23 @@ describe("Migrations", () => {
     await pool.query("begin; set local lock_timeout = 100; select * from parent; commit")
     await release()
     assert.deepStrictEqual(resultOf(await migrated), ["both"])
+  })
+
+  it("wait first for the table that could not be had, and hold none meanwhile that its owner needs next", {
+    timeout: 60_000
+  }, async () => {
+    await pool.query("create table invoiced (id int); create table booked (id int)")
+    const writer = await pool.connect()
+    await writer.query("begin; insert into booked values (1)")
+    const text = "alter table invoiced add name text; alter table booked add name text"
+    const migrated = apply(["6036_order.sql", text])
+    const waiting = findWaiting("lock table booked")
+    await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 60_000, interval: 5 })
+    await vi.waitUntil(async () => (await waiting()).length === 0, { timeout: 60_000, interval: 5 })
+    await vi.waitUntil(async () => (await waiting()).length > 0, { timeout: 60_000, interval: 5 })
+    await writer.query("set local lock_timeout = 50; insert into invoiced values (1); commit")
+    writer.release()
+    assert.deepStrictEqual(resultOf(await migrated), ["order"])
   })
 
   const indexMigration = [

@@ -27,7 +27,25 @@ export const concurrentIndexesOf = ({ text }: Migration) =>
 const exclusiveStatement =
   /^(?:alter table (?:if exists )?(?:only )?|(?:create|drop) trigger .* on |create (?:unique )?index (?:if not exists )?\w+ on )(\w+)/i
 
+const statementsOf = ({ text }: Pick<Migration, "text">) => splitStatements(text).map(stripComments)
+
 /** The tables that the statements of a migration lock against writes. */
-export const alteredTablesOf = ({ text }: Pick<Migration, "text">) => [
-  ...new Set(splitStatements(text).flatMap((statement) => exclusiveStatement.exec(stripComments(statement))?.[1] ?? []))
+export const alteredTablesOf = (migration: Pick<Migration, "text">) => [
+  ...new Set(statementsOf(migration).flatMap((statement) => exclusiveStatement.exec(statement)?.[1] ?? []))
+]
+
+/** The tables that foreign keys of a migration refer to. */
+const referencedTablesOf = (migration: Pick<Migration, "text">) =>
+  statementsOf(migration)
+    .filter((statement) => /^(?:create|alter) table /i.test(statement))
+    .flatMap((statement) => [...statement.matchAll(/\breferences (\w+)/gi)].map(([, table = ""]) => table))
+
+export type TableLock = readonly [table: string, mode: "access exclusive" | "share row exclusive"]
+
+/** The locks that the statements of a migration take, on tables that it creates as well. */
+export const tableLocksOf = (migration: Pick<Migration, "text">): ReadonlyArray<TableLock> => [
+  ...new Map<TableLock[0], TableLock[1]>([
+    ...referencedTablesOf(migration).map((table) => [table, "share row exclusive"] as const),
+    ...alteredTablesOf(migration).map((table) => [table, "access exclusive"] as const)
+  ])
 ]

@@ -2,7 +2,14 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Data, Duration, Effect, Schedule } from "effect"
 import { setRoleDefaults } from "../connection/SessionSettings.ts"
 import { isDeadlock, isLockTimeout } from "../connection/TransientErrors.ts"
-import { alteredTablesOf, concurrentIndexesOf, type Migration, migrationFileName } from "./Migration.ts"
+import {
+  alteredTablesOf,
+  concurrentIndexesOf,
+  type Migration,
+  migrationFileName,
+  type TableLock,
+  tableLocksOf
+} from "./Migration.ts"
 import { type MigrationSession, openMigrationSession } from "./MigrationSession.ts"
 import { splitStatements } from "./SqlStatements.ts"
 
@@ -29,8 +36,35 @@ const createTable = `
 const recordQueryOf = ({ id, name }: Migration) =>
   ["insert into migrations (migration_id, name) values ($1, $2)", [id, name]] as const
 
-const applyInTransaction = (session: MigrationSession, migration: Migration) =>
-  session.inTransaction(Effect.zipRight(session.run(migration.text), session.run(...recordQueryOf(migration))))
+/**
+ * Takes the locks of a migration. Requests take theirs in an order of their own, and where it differs, each waits for the
+ * other. A table that could not be had therefore comes first the next time, when nothing is held while it is waited for.
+ */
+const makeLocker = (session: MigrationSession, migration: Migration) => {
+  let locks = tableLocksOf(migration)
+  const takeLock = (lock: TableLock) =>
+    Effect.tapError(session.run(`lock table ${lock[0]} in ${lock[1]} mode`), () =>
+      Effect.sync(() => {
+        locks = [lock, ...locks.filter((other) => other !== lock)]
+      })
+    )
+  const readExisting = session.run("select name from unnest($1::text[]) name where to_regclass(name) is not null", [
+    locks.map(([table]) => table)
+  ])
+  return Effect.flatMap(readExisting, (rows) => {
+    const existing = new Set(rows.map(({ name }) => name))
+    return Effect.forEach(
+      locks.filter(([table]) => existing.has(table)),
+      takeLock,
+      { discard: true }
+    )
+  })
+}
+
+const applyInTransaction = (session: MigrationSession, migration: Migration, before: Effect.Effect<void, SqlError>) =>
+  session.inTransaction(
+    before.pipe(Effect.zipRight(session.run(migration.text)), Effect.zipRight(session.run(...recordQueryOf(migration))))
+  )
 
 /** An interrupted build leaves an unusable index, which `if not exists` would keep. */
 const dropInvalidIndexes = (session: MigrationSession, migration: Migration) =>
@@ -56,20 +90,22 @@ const applyOneByOne = (session: MigrationSession, migration: Migration) =>
 /** Every so many attempts interrupt autovacuum of the migration's tables first. */
 const interruptInterval = 4
 
-const applyOnce = (session: MigrationSession, migration: Migration) => {
-  const applyStatements = migration.isTransactional ? applyInTransaction : applyOneByOne
+const makeAttempts = (session: MigrationSession, migration: Migration) => {
+  const takeLocks = makeLocker(session, migration)
   let attempt = 0
   return Effect.suspend(() => {
     const tables = ++attempt % interruptInterval === 0 ? alteredTablesOf(migration) : []
     return Effect.zipRight(
       Effect.forEach(tables, session.interruptAutovacuum, { discard: true }),
-      applyStatements(session, migration)
+      migration.isTransactional
+        ? applyInTransaction(session, migration, attempt === 1 ? Effect.void : takeLocks)
+        : applyOneByOne(session, migration)
     )
   })
 }
 
 const apply = (session: MigrationSession, migration: Migration) =>
-  applyOnce(session, migration).pipe(
+  makeAttempts(session, migration).pipe(
     Effect.tapError((error) =>
       isLockTimeout(error)
         ? Effect.logInfo(`${migrationFileName(migration)} timed out waiting for a table lock; retrying`)

@@ -1,8 +1,3 @@
--- Writers take the journal first, then invoices and clients, which the foreign keys below lock. In the other order,
--- each would wait for the other.
--- accepted: nothing in this file reads a table, so the locks are short.
-lock table journal_entries, billables in access exclusive mode;
-
 create table credit_notes (
   tenant_id          text not null,
   id                 text not null,
