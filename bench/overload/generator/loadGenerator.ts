@@ -88,14 +88,17 @@ const sendClosed = async ({ send }: Sender, connections: number, end: number) =>
   await sleep(end - performance.now())
 }
 
-/** Open loop: sends at a constant rate. Latency counts from when a request was due, even if it is sent late. */
+/**
+ * Open loop: sends at a constant rate. Latency counts from when a request was due, even if it is sent late, and one that
+ * was due before the end is sent also by a generator that stood still then.
+ */
 const sendOpen = async ({ send }: Sender, perSecond: number, end: number) => {
   const startedAt = performance.now()
   let count = 0
-  while (performance.now() < end) {
-    const dueCount = Math.floor(((performance.now() - startedAt) / 1000) * perSecond)
+  for (let now = startedAt; now < end; await sleep(1)) {
+    now = Math.min(performance.now(), end)
+    const dueCount = Math.ceil(((now - startedAt) / 1000) * perSecond)
     while (count < dueCount) send(startedAt + (count++ * 1000) / perSecond)
-    await sleep(1)
   }
 }
 
