@@ -7,7 +7,7 @@ describe("The Idempotency-Key header", () => {
   let tenant: string
   let sql: ReturnType<typeof openPool>
   beforeAll(async () => {
-    service = await startService({})
+    service = await startService()
     tenant = await service.newTenant()
     sql = openPool(service.database.url)
   })

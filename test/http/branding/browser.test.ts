@@ -48,7 +48,7 @@ describe.skipIf(isSkipped)(titleOf("An image in a browser"), { timeout: 60_000 }
   let assets: AssetClient
   let otherOrigin: Awaited<ReturnType<typeof serveOnLoopback>>
   beforeAll(async () => {
-    service = await startService({})
+    service = await startService()
     assets = assetClient(service, await service.newTenant())
     otherOrigin = await serveOnLoopback((_, response) => {
       response.setHeader("content-type", "text/html").end("<!doctype html><title>empty</title><body></body>")

@@ -11,7 +11,7 @@ const deleteBytes = "delete from blob_chunks c using blobs b where b.place = c.p
 const replaceDigest = "update assets set digest = $1 where id = $2"
 
 describe("POST /assets/{assetId}/complete", () => {
-  const at = useFixture(() => startServiceWithTenant({}))
+  const at = useFixture(() => startServiceWithTenant())
   const assets = () => assetClient(at().service, at().tenant)
 
   const digestOf = async (id: string) =>

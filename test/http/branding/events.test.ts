@@ -22,7 +22,7 @@ const withoutUrl = (response: ServiceResponse) => {
 }
 
 describe("Asset events", () => {
-  const at = useFixture(() => startServiceWithTenant({}))
+  const at = useFixture(() => startServiceWithTenant())
   const assets = () => assetClient(at().service, at().tenant)
 
   const eventsOf = async (id: string) => {

@@ -19,7 +19,7 @@ const stableHeaders = (headers: Headers) =>
 const pathOf = ({ assetId }: AssetBody) => `/api/v1/assets/${assetId}`
 
 describe("GET /assets/{assetId}", () => {
-  const at = useFixture(() => startServiceWithTenant({}))
+  const at = useFixture(() => startServiceWithTenant())
   const assets = () => assetClient(at().service, at().tenant)
 
   /** Requests like a browser, without a token or tenant. */

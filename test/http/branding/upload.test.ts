@@ -59,7 +59,7 @@ const invalidUploads: ReadonlyArray<readonly [what: string, fields: object, byte
 ]
 
 describe("Uploading an image", () => {
-  const at = useFixture(() => startServiceWithTenant({}))
+  const at = useFixture(() => startServiceWithTenant())
   const assets = () => assetClient(at().service, at().tenant)
 
   const statusOf = async (id: string) => (await assets().record(id)).body.data.status

@@ -207,7 +207,7 @@ describe("The link to the page of an invoice", { timeout: 60_000 }, () => {
 })
 
 describe("The link to the page of an invoice, on a server without PUBLIC_URL,", () => {
-  const fixture = useFixture(() => startServiceWithPool({}))
+  const fixture = useFixture(() => startServiceWithPool())
 
   it("is rejected with the name of the setting, and can be revoked", async () => {
     const { call, issue } = await makePageFixture(fixture().service)

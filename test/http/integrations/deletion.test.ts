@@ -9,7 +9,7 @@ import { runJanitorOnce } from "../../support/servers/janitor.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 describe("A deleted integration", { timeout: 60_000 }, () => {
-  const fixture = useFixture(() => startServiceWithTenant({}))
+  const fixture = useFixture(() => startServiceWithTenant())
   const api = (method: string, path: string, body?: unknown) =>
     fixture().service.api(method, path, {
       as: "owner",

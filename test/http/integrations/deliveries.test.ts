@@ -7,7 +7,7 @@ import type { CallOptions } from "../../support/servers/service.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("Deliveries of an integration", () => {
-  const fixture = useFixture(() => startServiceWithPool({}))
+  const fixture = useFixture(() => startServiceWithPool())
   let tenant: string
   let integration: string
   beforeEach(async () => {

@@ -12,7 +12,7 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 describe("The secret of an integration", () => {
-  const fixture = useFixture(() => startServiceWithTenant({}))
+  const fixture = useFixture(() => startServiceWithTenant())
   const integrations = () => integrationClient(fixture().service, fixture().tenant)
 
   const secretsOf = (id: string, tenant = fixture().tenant) =>

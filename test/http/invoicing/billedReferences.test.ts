@@ -19,7 +19,7 @@ const shuffle = <A>(all: ReadonlyArray<A>) =>
     .map(({ one }) => one)
 
 describe("A billed reference", () => {
-  const fixture = useFixture(() => startServiceWithPool({}))
+  const fixture = useFixture(() => startServiceWithPool())
 
   const createClient = async () => invoiceClient(fixture().service, await fixture().service.newTenant())
 

@@ -7,7 +7,7 @@ import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts
 
 /** What the database holds by itself, whatever a statement tries. */
 describe("The database", () => {
-  const fixture = useFixture(() => startServiceWithTenant({}))
+  const fixture = useFixture(() => startServiceWithTenant())
   let payer: Awaited<ReturnType<typeof startPayer>>
   beforeAll(async () => {
     payer = await startPayer(fixture().service, fixture().tenant)

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HttpApiGroup } from "@effect/platform"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { type Dispatcher, request } from "undici"
 import { inject } from "vitest"
 import { makeApi } from "../../../src/http/api/Api.ts"
 import { makeOpenApiDocument, type OpenApiDocument } from "../../../src/http/api/OpenApi.ts"
@@ -37,6 +38,9 @@ const encodeBody = (body: unknown) =>
   typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
 
 const contentTypeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
+
+const headersOf = (received: Readonly<Record<string, string | Array<string> | undefined>>) =>
+  new Headers(Object.entries(received).flatMap(([name, values = []]) => [values].flat().map((value) => [name, value])))
 
 type HandlerGroups = ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, never, HandlerDependencies>>
 
@@ -105,8 +109,9 @@ export const startOwnService = async (
   /** Sends one request. Text and bytes are sent unchanged, any other body as JSON. */
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<ServiceResponse> => {
     const { as, body, headers = {}, tenant } = options
-    const response = await fetch(url + path, {
-      method,
+    const response = await request(url + path, {
+      // The server rejects a method that it does not know.
+      method: method as Dispatcher.HttpMethod,
       headers: {
         ...(as === undefined ? {} : { authorization: `Bearer ${as.includes(".") ? as : await token(as)}` }),
         ...(tenant === undefined ? {} : { "tenant-id": tenant }),
@@ -115,14 +120,15 @@ export const startOwnService = async (
       },
       ...(body === undefined ? {} : { body: encodeBody(body) })
     })
-    const text = await response.text()
-    if (path.startsWith("/api/")) {
-      assertConforms({ method, path, status: response.status, contentType: response.headers.get("content-type"), text })
-    }
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== ""
+    const text = await response.body.text()
+    const status = response.statusCode
+    const received = headersOf(response.headers)
+    const contentType = received.get("content-type")
+    if (path.startsWith("/api/")) assertConforms({ method, path, status, contentType, text })
+    const isJson = contentType?.startsWith("application/json") && text !== ""
     return {
-      status: response.status,
-      headers: response.headers,
+      status,
+      headers: received,
       text,
       sent: { path, headers, body },
       body: isJson ? JSON.parse(text) : undefined

@@ -71,7 +71,7 @@ const startProcess = (databaseUrl: string, name = "") => {
 }
 
 describe("The stored PDF of an issued invoice", () => {
-  const at = useFixture(() => startServiceWithPool({}))
+  const at = useFixture(() => startServiceWithPool())
   let one: ReturnType<typeof startProcess>
   let other: ReturnType<typeof startProcess>
   beforeAll(() => {
