@@ -19,7 +19,7 @@ describe("The metrics of docs/operations.md", () => {
   let service: Service
   let text: string
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     await service.newTenant()
     text = (await service.call("GET", "/metrics")).text
   })

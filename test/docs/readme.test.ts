@@ -12,7 +12,7 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
   let service: Service
   let firstMinutes: Awaited<ReturnType<typeof runFirstMinutes>>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     firstMinutes = await runFirstMinutes(service)
   })
   afterAll(() => service.stop())

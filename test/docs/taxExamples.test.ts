@@ -37,7 +37,7 @@ describe("The worked examples of the documentation", () => {
   let clientId: string
   const rateIds = new Map<string, string>()
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     tenant = await service.newTenant()
     const { make } = resourceMaker(service, tenant)
     const address = { name: "Harbour Works GmbH", country: "Germany", city: "Hamburg", zip: "20457" }

@@ -70,7 +70,7 @@ describe("A typed client", () => {
   let types: string
   let errors: ReadonlyArray<string>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     folder = makeProgramFolder()
     const blocksIn = (language: string) =>
       blocksOf(guide, language).map((block) => block.replaceAll("http://localhost:3000", service.url))

@@ -68,7 +68,7 @@ describe("The OpenAPI document", () => {
   let service: Service
   let operations: ReadonlyArray<Operation & { readonly described: Described }>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     operations = operationsOf(service.document).map((operation) => ({
       ...operation,
       described: resolved(service.document.paths[operation.path]?.[operation.method.toLowerCase()])

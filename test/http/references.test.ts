@@ -115,7 +115,7 @@ describe("References between resources", () => {
   let ours: TenantFixture
   let keys: ReadonlyArray<ForeignKey>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     pool = openPool(service.database.url)
     ;[theirs, ours] = await Promise.all([createFixture("their-owner"), createFixture("our-owner")])
     keys = (await pool.query<ForeignKey>(foreignKeys)).rows

@@ -82,7 +82,7 @@ describe("The dashboard", () => {
 describe("The alert rules and the dashboard", () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     await service.newTenant()
   })
   afterAll(() => service.stop())

@@ -39,7 +39,7 @@ describe("A request body", () => {
   let service: Service
   let identity: Record<string, string>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     identity = { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": await service.newTenant() }
   })
   afterAll(() => service.stop())

@@ -6,7 +6,7 @@ const policy = "default-src 'self'; frame-src blob:; object-src 'none'; base-uri
 describe("The console", () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
   })
   afterAll(() => service.stop())
 

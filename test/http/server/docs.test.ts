@@ -18,7 +18,7 @@ describe("The documentation page", () => {
   let html: string
   let policy: ReadonlyMap<string, ReadonlyArray<string>>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     const { headers, status, text } = await service.call("GET", "/docs")
     assert.strictEqual(status, 200)
     html = text
@@ -120,7 +120,7 @@ describe("The documentation page", () => {
 describe("The start page", () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
   })
   afterAll(() => service.stop())
 

@@ -11,7 +11,7 @@ describe.skipIf(isSkipped)(titleOf("In a browser"), { timeout: 120_000 }, () => 
   /** Errors in the console, exceptions, and requests to other origins. */
   let problems: Array<string>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     tenant = await service.newTenant("alice")
     const context = await (await sharedBrowser()).newContext({ viewport: { width: 1440, height: 900 } })
     context.setDefaultTimeout(60_000)

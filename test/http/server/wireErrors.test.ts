@@ -18,7 +18,7 @@ describe("The HTTP server", () => {
   let tenant: string
   let client: string
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
     tenant = await service.newTenant()
     token = await service.token("owner")
     const { body } = await service.api("POST", "/clients", { as: "owner", tenant, body: { name: "Northwind" } })

@@ -23,7 +23,7 @@ const secretColumns = {
 
 /** A service with two tenants that have one of everything, and the archive of the first. */
 const start = async () => {
-  const started = await startServiceWithPool()
+  const started = await startServiceWithPool({})
   const { pool, service } = started
   const { ids, marker, tenant } = await makeTenantFixture(service, "owner")
   const other = await makeTenantFixture(service, "stranger")

@@ -12,7 +12,7 @@ const unknownAsset = `/api/v1/assets/ast_${"0".repeat(26)}`
 const forbidden = `{"error":"Forbidden","message":"Forbidden"}`
 
 describe("Concurrent member changes", () => {
-  const at = useFixture(() => startServiceWithPool())
+  const at = useFixture(() => startServiceWithPool({}))
 
   const addMember = async (tenant: string, subject: string, role: string, as: string) => {
     const response = await at().service.api("POST", "/members", { as, tenant, body: { subject, role } })

@@ -9,7 +9,7 @@ const statusAndText = ({ status, text }: ServiceResponse) => ({ status, text })
 describe("Members", () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
   })
   afterAll(() => service.stop())
 

@@ -12,7 +12,7 @@ const statusAndText = ({ status, text }: ServiceResponse) => ({ status, text })
 describe("Tenants", () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
   })
   afterAll(() => service.stop())
 

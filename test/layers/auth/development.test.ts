@@ -50,7 +50,7 @@ describe("developmentKey", () => {
 describe("A service without an issuer", () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({})
   })
   afterAll(() => service.stop())
 

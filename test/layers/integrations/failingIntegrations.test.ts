@@ -7,7 +7,7 @@ import { testLayers } from "../../support/servers/layers.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("failUnreachableIntegrations", () => {
-  const at = useFixture(() => startServiceWithPool())
+  const at = useFixture(() => startServiceWithPool({}))
 
   const insertFailing = async (tenant: string, hours: number, status = "ACTIVE") => {
     const id = await insertIntegration(at().pool, tenant)

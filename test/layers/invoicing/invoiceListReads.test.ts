@@ -15,7 +15,7 @@ const limit = 20
 type Query = Parameters<Invoices["list"]>[1]
 
 describe("A page of a long list of invoices", () => {
-  const at = useFixture(() => startServiceWithTenant())
+  const at = useFixture(() => startServiceWithTenant({}))
   const makeRuntime = () => ManagedRuntime.make(testLayers(at().service.database.url, { DATABASE_POOL: "1" }))
   let runtime: ReturnType<typeof makeRuntime>
   let clients: ReadonlyArray<string>

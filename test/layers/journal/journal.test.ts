@@ -4,7 +4,7 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("The journal", () => {
-  const fixture = useFixture(() => startServiceWithPool())
+  const fixture = useFixture(() => startServiceWithPool({}))
   const newPayer = async () => {
     const { service } = fixture()
     return startPayer(service, await service.newTenant())

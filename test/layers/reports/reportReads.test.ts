@@ -24,7 +24,7 @@ const limit = 20
 const clientId = (n: number) => `clnt_${String(n).padStart(26, "0")}`
 
 describe("A report of a long journal", { timeout: 120_000 }, () => {
-  const at = useFixture(() => startServiceWithTenant())
+  const at = useFixture(() => startServiceWithTenant({}))
   const makeRuntime = () => ManagedRuntime.make(testLayers(at().service.database.url, { DATABASE_POOL: "1" }))
   let runtime: ReturnType<typeof makeRuntime>
 

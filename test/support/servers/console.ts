@@ -5,7 +5,7 @@ import { startServiceWithPool } from "./serviceWithPool.ts"
 import { closeContexts, sharedBrowser } from "./sharedBrowser.ts"
 
 /** The service with a tenant, and a browser that can sign in to its console. */
-export const startConsole = async (environment?: Readonly<Record<string, string>>) => {
+export const startConsole = async (environment: Readonly<Record<string, string>> = {}) => {
   const { pool, service, stop: stopService } = await startServiceWithPool(environment)
   const browser = await sharedBrowser()
   const tenant = await service.newTenant()

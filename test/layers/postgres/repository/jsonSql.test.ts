@@ -38,7 +38,7 @@ const client = fc.record(
 )
 
 describe("buildJsonSql", () => {
-  const at = useFixture(() => startServiceWithPool())
+  const at = useFixture(() => startServiceWithPool({}))
 
   it("produces the output of JSON.stringify for any texts, numbers and timestamps", async () => {
     const clients = fc.sample(client, { numRuns: 2000, seed: 11 })
