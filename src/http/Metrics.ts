@@ -3,7 +3,8 @@ import { Settings } from "../layers/config/Settings.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
 import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
-import { makePlainListener, type PlainRoute } from "./server/Listener.ts"
+import type { PlainRoute } from "./server/AnonymousRequests.ts"
+import { makePlainListener } from "./server/Listener.ts"
 import { listen } from "./server/Server.ts"
 
 export const metricsRoute = Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { type LoopState, Loops } from "../layers/telemetry/Loops.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { serveMetrics } from "./Metrics.ts"
-import type { PlainRoute } from "./server/Listener.ts"
+import type { PlainRoute } from "./server/AnonymousRequests.ts"
 import { RequestMetrics } from "./server/pages/RequestMetrics.ts"
 import { jsonResponse } from "./server/response/HttpResponse.ts"
 

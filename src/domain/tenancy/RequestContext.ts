@@ -10,10 +10,12 @@ export class Principal extends Context.Tag("domain/Principal")<
 >() {}
 
 /** The subject of the caller, or undefined in a worker. */
-export const currentSubject = Effect.map(
-  Effect.serviceOption(Principal),
-  Option.match({ onNone: () => undefined, onSome: ({ subject }) => subject })
-)
+export const subjectIn = (context: Context.Context<never>) => {
+  const principal = Context.getOption(context, Principal)
+  return Option.isSome(principal) ? principal.value.subject : undefined
+}
+
+export const currentSubject = Effect.map(Effect.context<never>(), subjectIn)
 
 const cachedKeys = new WeakMap<Principal["Type"], string>()
 

@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/RequestContext.ts"
-import { hasRole, type Role, rolesFrom } from "../../domain/tenancy/Roles.ts"
+import { hasRole, type Role, roles, rolesFrom } from "../../domain/tenancy/Roles.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
@@ -38,9 +38,12 @@ const guardText = `select coalesce((
     where m.tenant_id = $1 and m.issuer = $2 and m.subject = $3 and m.role = any ($4::text[])
   ), reject_stranger())`
 
+/** The roles that include a role, as an array of PostgreSQL. */
+const includingRoles = Object.fromEntries(roles.map((role) => [role, `{${rolesFrom(role).join()}}`]))
+
 const guardOf = (tenant: TenantId, { issuer, subject }: Principal["Type"], role: Role): StatementGuard => ({
   text: guardText,
-  values: [tenant, issuer, subject, `{${rolesFrom(role).join()}}`],
+  values: [tenant, issuer, subject, includingRoles[role]],
   state: "pending"
 })
 
@@ -60,10 +63,10 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
       )
 
     /** The roles that members had when they were looked up, by tenant and caller. */
-    const roles = new ExpiringCache<Role>(maxRoles)
+    const knownRoles = new ExpiringCache<Role>(maxRoles)
     const remember = (key: string, member: Member | undefined) => {
-      if (member === undefined) roles.delete(key)
-      else roles.set(key, member.role, Date.now() + maxRoleAge)
+      if (member === undefined) knownRoles.delete(key)
+      else knownRoles.set(key, member.role, Date.now() + maxRoleAge)
     }
 
     return {
@@ -79,7 +82,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
        * less than a minute ago. Any other caller must be looked up before it costs its tenant anything.
        */
       guard: (tenant: TenantId, principal: Principal["Type"], role: Role) => {
-        const known = roles.get(`${tenant} ${callerKey(principal)}`, Date.now())
+        const known = knownRoles.get(`${tenant} ${callerKey(principal)}`, Date.now())
         return known !== undefined && hasRole(known, role) ? guardOf(tenant, principal, role) : undefined
       }
     }

@@ -65,13 +65,12 @@ export class TokenVerifier extends Effect.Service<TokenVerifier>()("layers/Token
         token.length > maxTokenLength ? undefined : cache.get(digestOf(token), Date.now()),
 
       /** The principal of a token, from the cache if possible. */
-      verify: (token: string): Effect.Effect<Principal["Type"], Unauthorized | ServiceUnavailable> =>
-        Effect.suspend(() => {
-          if (token.length > maxTokenLength) return Effect.fail(new Unauthorized())
-          const digest = digestOf(token)
-          const cached = cache.get(digest, Date.now())
-          return cached === undefined ? verify(token, digest) : Effect.succeed(cached)
-        })
+      verify: (token: string): Effect.Effect<Principal["Type"], Unauthorized | ServiceUnavailable> => {
+        if (token.length > maxTokenLength) return Effect.fail(new Unauthorized())
+        const digest = digestOf(token)
+        const cached = cache.get(digest, Date.now())
+        return cached === undefined ? verify(token, digest) : Effect.succeed(cached)
+      }
     }
   })
 }) {}

@@ -7,6 +7,11 @@ export interface FairSemaphoreLimits extends FairQueueLimits {
   readonly timeout: Duration.DurationInput
 }
 
+/** Work that holds permits until it ends. */
+export interface PermitOwner {
+  onEnd(release: () => void): void
+}
+
 export interface AcquireOptions {
   readonly timeout?: Duration.DurationInput
   /** Ignores the queue limits and is never evicted. The caller must bound this work in another way. */
@@ -52,22 +57,22 @@ export const makeFairSemaphore = <X>(limits: FairSemaphoreLimits, toError: (reje
     isStanding: () => queues.isStanding,
 
     /**
-     * Takes a permit at a lower cost than `withPermit`. It passes the release to `onEnd` before any wait; the caller
-     * must run the release however the work ends. Returns the wait to run before the work, or undefined.
+     * Takes a permit at a lower cost than `withPermit`. It passes the release to `onEnd` before any wait; the owner must
+     * run the release however the work ends. Returns the wait to run before the work, or undefined.
      */
     acquire: (
       keys: ReadonlyArray<string>,
-      onEnd: (release: () => void) => void,
+      owner: PermitOwner,
       { isUnbounded = false, timeout = limits.timeout }: AcquireOptions = {}
     ): Effect.Effect<void, X> | undefined => {
       const permit = queues.tryTake(keys)
       if (permit !== undefined) {
-        onEnd(() => queues.release(permit))
+        owner.onEnd(() => queues.release(permit))
         return undefined
       }
       const ticket = enqueue(keys, isUnbounded, timeout)
       if (ticket instanceof QueueFull) return Effect.fail(toError(ticket))
-      onEnd(() => queues.leave(ticket))
+      owner.onEnd(() => queues.leave(ticket))
       return Effect.mapError(waitFor(ticket), toError)
     },
 

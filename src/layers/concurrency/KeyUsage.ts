@@ -106,9 +106,10 @@ export const rankOf = (usages: ReadonlyArray<KeyUsage>, now: number): Rank => {
 }
 
 export const isBefore = (one: Rank, other: Rank) => {
-  for (const [index, value] of one.entries()) {
-    const otherValue = other[index] ?? 0
-    if (value !== otherValue) return value < otherValue
+  // An index, because each free permit compares all queues.
+  for (let index = 0; index < one.length; index++) {
+    const difference = (one[index] ?? 0) - (other[index] ?? 0)
+    if (difference !== 0) return difference < 0
   }
   return false
 }

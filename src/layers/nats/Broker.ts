@@ -139,7 +139,7 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       connection,
 
       /** Wakes the relay after new events. The signal may get lost: the relay also polls. */
-      wake: Effect.sync(throttle(wakeIntervalMs, () => publish(brokerNames.wake))),
+      wake: throttle(wakeIntervalMs, () => publish(brokerNames.wake)),
 
       /** Publishes at most once, without acknowledgement. The content must be stored elsewhere. */
       publishUnconfirmed: (subject: string, text: string) =>

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import { Counter, Gauge, Histogram } from "prom-client"
+import { Counter, Gauge } from "prom-client"
+import { DurationHistogram } from "./DurationHistogram.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 /** Why a connection could not be opened. */
@@ -34,12 +35,13 @@ export class ConnectionMetrics extends Effect.Service<ConnectionMetrics>()("laye
       labelNames: ["code"],
       registers: [registry]
     })
-    const poolWait = new Histogram({
+    const poolWait = new DurationHistogram({
       name: "postgres_pool_wait_seconds",
       help: "Time that statements and transactions wait for a connection of the pool",
+      labelNames: [],
       buckets: [0.001, 0.01, 0.1, 0.5, 1, 5],
       registers: [registry]
-    })
+    }).series()
     for (const server of servers) for (const reason of connectionFailures) failures.inc({ server, reason }, 0)
     return {
       setNatsConnected: (connected: boolean) => isConnected.set(connected ? 1 : 0),

@@ -1,5 +1,5 @@
 import { Headers, HttpTraceContext } from "@effect/platform"
-import { Context, Effect, Layer, Option, Tracer } from "effect"
+import { Context, Layer, Option, Tracer } from "effect"
 
 /** Whether this process exports spans. Without an exporter nothing creates one. */
 export class TraceExport extends Context.Reference<TraceExport>()("layers/TraceExport", {
@@ -28,7 +28,8 @@ export const parseTraceParent = (header: string | null | undefined): Tracer.Exte
 /** A span of a disabled tracer has no identifiers. */
 export const hasTrace = ({ context }: Tracer.AnySpan) => !Context.get(context, Tracer.DisablePropagation)
 
-/** The current span, also that of a client whose trace this process only passes on. */
-export const currentTraceParent = Effect.map(Effect.serviceOption(Tracer.ParentSpan), (span) =>
-  Option.getOrUndefined(Option.map(Option.filter(span, hasTrace), formatTraceParent))
-)
+/** The span of a context, also that of a client whose trace this process only passes on. */
+export const traceParentIn = (context: Context.Context<never>) => {
+  const span = Context.getOption(context, Tracer.ParentSpan)
+  return Option.isSome(span) && hasTrace(span.value) ? formatTraceParent(span.value) : undefined
+}

@@ -35,7 +35,7 @@ export const makeIssueProcessor = Effect.gen(function* () {
         concurrency: "unbounded"
       }
     )
-    if (results.length > 0) yield* wake
+    if (results.length > 0) wake()
     const processed = results.flatMap((result) => result.results)
     processed.forEach(metrics.countProcessed)
     const unfinished = namesOf(results.flatMap(({ busy, left }) => [...left, ...busy]))

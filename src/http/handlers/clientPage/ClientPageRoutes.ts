@@ -11,12 +11,12 @@ import { InvoiceLinks, type OpenedLink } from "../../../layers/clientPage/Invoic
 import { InvoicePdfs } from "../../../layers/invoicing/document/InvoicePdfs.ts"
 import { Invoices } from "../../../layers/invoicing/Invoices.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
+import type { PageRoute } from "../../server/AnonymousRequests.ts"
 import { provideShared } from "../../server/Handlers.ts"
-import type { PageRoute } from "../../server/Listener.ts"
 import { renderClientPage } from "../../server/pages/clientPage/PageHtml.ts"
 import { pageErrorResponse, pageHeaders, pageResponse } from "../../server/pages/clientPage/PageResponse.ts"
 import { makePageAdmission } from "../../server/request/PageAdmission.ts"
-import type { RequestState } from "../../server/request/Pipeline.ts"
+import type { RequestState } from "../../server/request/RequestState.ts"
 import { HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 import { type HttpResponse, toHttpResponse } from "../../server/response/HttpResponse.ts"
 import { savedPdf } from "../invoicing/FileResult.ts"
@@ -65,7 +65,7 @@ export const makeClientPageRoutes = Effect.gen(function* () {
   /** The page is shown even if this fails, such as on a read-only database. The next opening tries again. */
   const recordView = (link: OpenedLink) =>
     links.recordView(link).pipe(
-      Effect.flatMap((isFirst) => (isFirst ? wake : Effect.void)),
+      Effect.flatMap((isFirst) => (isFirst ? Effect.sync(wake) : Effect.void)),
       Effect.catchAllCause((cause) => Effect.logWarning("The first opening of a page was not recorded", cause))
     )
 

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { NotFound } from "../../../domain/Errors.ts"
 import { acceptsDevelopmentTokens } from "../../../layers/auth/DevelopmentKey.ts"
 import { Settings, type SettingsShape } from "../../../layers/config/Settings.ts"
-import type { PlainRoute } from "../Listener.ts"
+import type { PlainRoute } from "../AnonymousRequests.ts"
 import type { HttpResponse } from "../response/HttpResponse.ts"
 
 /** The build writes the console next to the bundle. */

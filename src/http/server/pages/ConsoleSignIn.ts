@@ -5,7 +5,7 @@ import { acceptsDevelopmentTokens, signDevelopmentToken } from "../../../layers/
 import { SignInCodes } from "../../../layers/auth/SignInCodes.ts"
 import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
-import type { PlainRoute } from "../Listener.ts"
+import type { PlainRoute } from "../AnonymousRequests.ts"
 import { consolePath } from "./Console.ts"
 
 /** Issues a code to the holder of a development token, such as the program that prints the link. */

@@ -4,7 +4,7 @@ import { NotFound } from "../../../domain/Errors.ts"
 import { acceptsDevelopmentTokens, signDevelopmentToken } from "../../../layers/auth/DevelopmentKey.ts"
 import { parseAddress } from "../../../layers/config/AddressRange.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
-import type { PlainRoute } from "../Listener.ts"
+import type { PlainRoute } from "../AnonymousRequests.ts"
 
 /** The subject of the README's examples, so that the page shows what they made. */
 export const developmentSubject = "alice"

@@ -4,7 +4,7 @@ import { Broker } from "../../../layers/nats/Broker.ts"
 import { makeSqlClient } from "../../../layers/postgres/connection/PostgresClient.ts"
 import { isReadOnly } from "../../../layers/postgres/connection/TransientErrors.ts"
 import { isMigrated } from "../../../layers/postgres/Migrations.ts"
-import type { PlainRoute } from "../Listener.ts"
+import type { PlainRoute } from "../AnonymousRequests.ts"
 import { jsonResponse } from "../response/HttpResponse.ts"
 
 const noStore = { "cache-control": "no-store" }

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
-import { Counter, Gauge, Histogram } from "prom-client"
+import { Counter, Gauge } from "prom-client"
 import type { PermitRejection } from "../../../layers/concurrency/KeyQueue.ts"
 import { makeToRequestError } from "../../../layers/concurrency/RequestRejection.ts"
+import { DurationHistogram, type DurationSeries } from "../../../layers/telemetry/DurationHistogram.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
 /** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */
@@ -22,7 +23,7 @@ interface ObservedQueue {
 export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/RequestMetrics", {
   dependencies: [MetricsRegistry.Default],
   effect: Effect.map(MetricsRegistry, ({ registry }) => {
-    const duration = new Histogram({
+    const duration = new DurationHistogram({
       name: "http_request_duration_seconds",
       help: "Time from the request's head to the end of the response",
       labelNames: ["operation", "status"],
@@ -64,12 +65,14 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
     })
     const countRejection = (reason: RejectionReason) => rejections.inc({ reason })
     const queues = new Map<string, ObservedQueue>()
-    const observers = new Map<string, ReturnType<typeof duration.labels>>()
-    const observerOf = (operation: string, status: number) => {
-      const key = `${operation} ${status}`
-      const observer = observers.get(key) ?? duration.labels({ operation, status })
-      observers.set(key, observer)
-      return observer
+    /** The series of each operation by status. */
+    const operations = new Map<string, Map<number, DurationSeries>>()
+    const seriesOf = (operation: string, status: number) => {
+      const byStatus = operations.get(operation) ?? new Map<number, DurationSeries>()
+      operations.set(operation, byStatus)
+      const series = byStatus.get(status) ?? duration.series(operation, String(status))
+      byStatus.set(status, series)
+      return series
     }
     return {
       countRejection,
@@ -86,7 +89,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       requestStarted: () => void requestsInFlight++,
       requestFinished: (operation: string, status: number, seconds: number) => {
         requestsInFlight--
-        observerOf(operation, status).observe(seconds)
+        seriesOf(operation, status).observe(seconds)
       }
     }
   })

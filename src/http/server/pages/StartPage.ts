@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { PlainRoute } from "../Listener.ts"
+import type { PlainRoute } from "../AnonymousRequests.ts"
 import { cspHashOf, htmlResponse } from "./HtmlPage.ts"
 
 interface Link {

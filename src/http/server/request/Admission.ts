@@ -3,7 +3,11 @@ import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors
 import { callerKey, type Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { standingRequests } from "../../../layers/concurrency/FairQueues.ts"
-import { type FairSemaphoreLimits, makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
+import {
+  type FairSemaphoreLimits,
+  makeFairSemaphore,
+  type PermitOwner
+} from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { connectionShares } from "../../../layers/postgres/connection/Pool.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
@@ -89,19 +93,18 @@ type FairSemaphore = ReturnType<typeof makeFairSemaphore<TooManyRequests | Servi
 /** A request that asks for admission. */
 interface Candidate {
   readonly keys: ReadonlyArray<string>
-  /** Registers a finalizer of the request. */
-  readonly onEnd: (finalizer: () => void) => void
+  readonly owner: PermitOwner
   /** Whether the whole work runs in one transaction, and so keeps a connection. */
   readonly isInTransaction: boolean
 }
 
 const runWithPermit = <A, E, R>(
   semaphore: FairSemaphore,
-  { keys, onEnd }: Candidate,
-  work: Effect.Effect<A, E, R>
+  { keys, owner }: Candidate,
+  work: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-  const wait = semaphore.acquire(keys, onEnd)
-  return wait === undefined ? work : Effect.zipRight(wait, work)
+  const wait = semaphore.acquire(keys, owner)
+  return wait === undefined ? work() : Effect.flatMap(wait, work)
 }
 
 /**
@@ -195,20 +198,13 @@ export const makeAdmission = Effect.gen(function* () {
     admit: <A, E, R>(
       { isExternal, isStreamedUpload }: Route,
       candidate: Candidate,
-      work: Effect.Effect<A, E, R>
+      work: () => Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-      const admitTo = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>) =>
-        runWithPermit(semaphore, candidate, work)
-      if (isStreamedUpload) return admitTo(uploads, work)
-      if (isExternal) {
-        const { isInTransaction } = candidate
-        return runWithPermit(
-          external,
-          candidate,
-          isInTransaction ? Effect.suspend(() => admitTo(externalInTransaction, work)) : work
-        )
-      }
-      return admitTo(database, work)
+      if (isStreamedUpload) return runWithPermit(uploads, candidate, work)
+      if (!isExternal) return runWithPermit(database, candidate, work)
+      return runWithPermit(external, candidate, () =>
+        candidate.isInTransaction ? runWithPermit(externalInTransaction, candidate, work) : work()
+      )
     },
 
     /** Reads the further pages of long lists in turns. */

@@ -26,6 +26,7 @@ import type { StatementGuard } from "../../../layers/concurrency/RequestShare.ts
 import { WebhookEndpoints } from "../../../layers/integrations/WebhookEndpoints.ts"
 import type { AccessRule } from "../../api/Access.ts"
 import type { Admission } from "./Admission.ts"
+import { andThen } from "./Steps.ts"
 
 type MemberRule = Extract<AccessRule, { for: "member" }>
 
@@ -52,7 +53,7 @@ export interface Identity {
 export interface DeferredCheck {
   readonly guard: StatementGuard
   /** Looks the member up after all. */
-  readonly check: Effect.Effect<void, ApiError>
+  readonly check: () => Effect.Effect<unknown, ApiError>
 }
 
 type IdentityServices = Principal | CurrentTenant | CurrentMember | InboundRequest
@@ -77,7 +78,10 @@ const requireKeyInPath = ({ params }: Credentials) =>
   )
 
 const requireTenantInPath = ({ params }: Credentials) =>
-  Effect.mapError(decodeTenantId(params["tenantId"]), () => new NotFound())
+  Option.match(decodeTenantId(params["tenantId"]), {
+    onNone: () => Effect.fail(new NotFound()),
+    onSome: Effect.succeed
+  })
 
 // Cast because the access rule is a value, so the compiler cannot know which services an operation has: a public
 // operation has no Principal. The tests call every operation and would find a handler that uses a missing service.
@@ -98,7 +102,7 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
     { responseHeaders }: Credentials,
     next: (principal: Principal["Type"]) => Effect.Effect<A, E>
   ) =>
-    Effect.flatMap(tokens.verify(token), (principal): Effect.Effect<A, E | TooManyRequests> => {
+    andThen(tokens.verify(token), (principal): Effect.Effect<A, E | TooManyRequests> => {
       const rejection = admission.checkCallerLimits(principal, responseHeaders)
       return rejection === undefined ? next(principal) : Effect.fail(rejection)
     })
@@ -119,7 +123,7 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
     const context = Context.add(Context.make(Principal, principal), CurrentTenant, tenant)
     const guard = credentials.canDefer ? memberships.guard(tenant, principal, rule.role) : undefined
     if (guard !== undefined) {
-      const deferred = { guard, check: findMember(rule, tenant, principal) }
+      const deferred = { guard, check: () => findMember(rule, tenant, principal) }
       return Effect.succeed({ principal, tenant, services: toServices(context), deferred })
     }
     return Effect.map(findMember(rule, tenant, principal), (member) => {
@@ -131,7 +135,7 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
   const authorizeMember = (rule: MemberRule, principal: Principal["Type"], credentials: Credentials) => {
     const tenant: Effect.Effect<TenantId, ApiError> =
       rule.tenant === "header" ? requireTenantInHeader(credentials.headers) : requireTenantInPath(credentials)
-    return Effect.flatMap(tenant, (id) => authorizeIn(id, rule, principal, credentials))
+    return andThen(tenant, (id) => authorizeIn(id, rule, principal, credentials))
   }
 
   /**

@@ -125,23 +125,34 @@ const canExceedLimits = (bytes: Buffer) => {
   return levels > maxStructure.depth
 }
 
-const parse = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
+const parse = (text: string): Effect.Effect<unknown, ValidationError> => {
+  try {
+    return Effect.succeed(JSON.parse(text))
+  } catch {
+    return Effect.fail(notJson)
+  }
+}
 
 /** Parses a JSON body, within limits on its size and depth. */
-export const parseJsonBody = (request: IncomingMessage, bytes: Buffer) =>
-  Effect.suspend((): Effect.Effect<unknown, ValidationError | UnsupportedMediaType> => {
-    if (bytes.length === 0)
-      return Effect.fail(validationError({ field: "body", constraint: "required", message: "is required" }))
-    if (!isJsonContentType(request.headers["content-type"])) {
-      return Effect.fail(new UnsupportedMediaType({ message: "Send the body as Content-Type: application/json" }))
-    }
-    if (!isUtf8(bytes)) return Effect.fail(malformedBody("is not valid UTF-8"))
-    if (canExceedLimits(bytes)) {
-      const { depth, values } = measureJson(bytes, maxStructure)
-      if (depth > maxStructure.depth) return Effect.fail(tooDeep)
-      if (values > maxStructure.values) return Effect.fail(tooManyValues)
-    }
-    const text = bytes.toString("utf8")
-    if (bytes.length < longWorkBytes) return parse(text)
-    return yieldToEventLoop.pipe(Effect.zipRight(parse(text)), Effect.zipLeft(yieldToEventLoop))
-  })
+export const parseJsonBody = (
+  request: IncomingMessage,
+  bytes: Buffer
+): Effect.Effect<unknown, ValidationError | UnsupportedMediaType> => {
+  if (bytes.length === 0)
+    return Effect.fail(validationError({ field: "body", constraint: "required", message: "is required" }))
+  if (!isJsonContentType(request.headers["content-type"])) {
+    return Effect.fail(new UnsupportedMediaType({ message: "Send the body as Content-Type: application/json" }))
+  }
+  if (!isUtf8(bytes)) return Effect.fail(malformedBody("is not valid UTF-8"))
+  if (canExceedLimits(bytes)) {
+    const { depth, values } = measureJson(bytes, maxStructure)
+    if (depth > maxStructure.depth) return Effect.fail(tooDeep)
+    if (values > maxStructure.values) return Effect.fail(tooManyValues)
+  }
+  const text = bytes.toString("utf8")
+  if (bytes.length < longWorkBytes) return parse(text)
+  return yieldToEventLoop.pipe(
+    Effect.flatMap(() => parse(text)),
+    Effect.zipLeft(yieldToEventLoop)
+  )
+}

@@ -84,11 +84,11 @@ export const makeIdempotency = Effect.gen(function* () {
     route: string,
     identity: Identity,
     bytes: Buffer,
-    work: Effect.Effect<HttpResponse, ApiError>
+    work: () => Effect.Effect<HttpResponse, ApiError>
   ): Effect.Effect<HttpResponse, ApiError> => {
     const key = request.headers["idempotency-key"]
-    if (!hasIdempotencyKey(request)) return work
+    if (!hasIdempotencyKey(request)) return work()
     if (typeof key !== "string" || !idempotencyKeyPattern.test(key)) return Effect.fail(invalidKey)
-    return runOrReplay(scopeOf(key, route, identity), fingerprintOf(request, bytes), work)
+    return runOrReplay(scopeOf(key, route, identity), fingerprintOf(request, bytes), Effect.suspend(work))
   }
 })

@@ -11,7 +11,6 @@ import { IfMatch, type RequestServices } from "../../../domain/tenancy/RequestCo
 import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
 import { yieldIfLongText } from "../../../layers/concurrency/EventLoop.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
-import type { StatementGuard } from "../../../layers/concurrency/RequestShare.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
@@ -25,21 +24,9 @@ import { bearerTokenOf, type DeferredCheck, type Identity, makeAuthorizer } from
 import { discardBody, parseJsonBody, readBody, streamBody } from "./Body.ts"
 import { makeClientAddress } from "./ClientAddress.ts"
 import { hasIdempotencyKey, makeIdempotency } from "./Idempotency.ts"
+import type { RequestState } from "./RequestState.ts"
 import type { Route } from "./Routes.ts"
-
-/** State of one request. The pipeline fills in what the log and the response need. */
-export interface RequestState {
-  readonly responseHeaders: Record<string, string>
-  readonly request: IncomingMessage
-  readonly params: Readonly<Record<string, string | undefined>>
-  identity: Identity | undefined
-  /** The keys that the request's limits count under. An object of its own: the context of a fiber outlives its request. */
-  readonly share: { keys: ReadonlyArray<string>; guard?: StatementGuard | undefined }
-  /** Tells the admission that the request no longer arrives, if it counted it. */
-  onAdmission: (() => void) | undefined
-  /** Registers a finalizer. It runs when the response is ready, or the client disconnects. */
-  readonly onEnd: (finalizer: () => void) => void
-}
+import { andThen } from "./Steps.ts"
 
 const emptyBuffer = Buffer.alloc(0)
 
@@ -85,17 +72,17 @@ const settleCheck = (
   run: () => Effect.Effect<HttpResponse, ApiError>
 ) => {
   share.guard = guard
-  const checkNow = Effect.suspend(() => {
+  const checkNow = () => {
     share.guard = undefined
-    return check
-  })
+    return check()
+  }
   return Effect.matchCauseEffect(run(), {
-    onSuccess: (response) => (guard.state === "confirmed" ? Effect.succeed(response) : Effect.as(checkNow, response)),
+    onSuccess: (response) => (guard.state === "confirmed" ? Effect.succeed(response) : Effect.as(checkNow(), response)),
     onFailure: (cause) => {
       if (guard.state === "confirmed" || Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
       // The caller can have become a member again meanwhile.
       const failure = guard.state === "rejected" ? Effect.fail(new ServiceUnavailable()) : Effect.failCause(cause)
-      return Effect.zipRight(checkNow, failure)
+      return Effect.zipRight(checkNow(), failure)
     }
   })
 }
@@ -109,14 +96,20 @@ const restOf = (result: unknown, services: Context.Context<RequestServices>) => 
 }
 
 /**
- * Provides services to the rest of a fiber. `Effect.provide` takes them back behind the work, at several times the cost,
- * and a fiber serves one request.
+ * Provides services to the rest of the request: its fiber starts with them, or gets them. `Effect.provide` takes them back
+ * behind the work, at several times the cost, and a fiber serves one request.
  */
-const runWith = <A, E, R>(work: Effect.Effect<A, E, R>, services: Context.Context<R>) =>
-  Effect.zipRight(
+const runWith = <A, E, R>(call: RequestState, services: Context.Context<R>, work: Effect.Effect<A, E, R>) => {
+  const provided = work as Effect.Effect<A, E> // the context of the fiber has what it requires
+  if (!call.hasFiber) {
+    call.services = services
+    return provided
+  }
+  return Effect.zipRight(
     FiberRef.update(FiberRef.currentContext, (context) => Context.merge(context, services)),
-    work as Effect.Effect<A, E> // the context now has what it requires
+    provided
   )
+}
 
 /** Runs every operation: authorization, path, body, idempotency, handler, response. */
 export const makePipeline = Effect.fnUntraced(function* (responseLimits: ResponseLimits) {
@@ -131,6 +124,10 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
   const bodyBudget = new KeyedBudget(bodyMemoryLimits)
   const rejectBody = metrics.makeReject("memory of bodies", "memory")
   const { wake } = yield* Broker
+  const wakeRelay = (response: HttpResponse) => {
+    wake()
+    return Effect.succeed(response)
+  }
 
   const toResponse = (
     route: Route,
@@ -139,7 +136,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     result: unknown
   ): Effect.Effect<HttpResponse> => {
     const response = toHttpResponse(request, route.status, result)
-    return Effect.flatMap(yieldIfLongText(response.body), () => {
+    return andThen(yieldIfLongText(response.body), () => {
       if (!isProduction && response.status === route.status) {
         const mismatch = route.checkResponse(response)
         if (Option.isSome(mismatch)) return Effect.die(mismatch.value)
@@ -160,32 +157,33 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const { request } = call
     const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
     const runDecoded = (body: unknown) =>
-      Effect.flatMap(route.decodeRest(request.url ?? "", request.headers, body), (rest) => {
+      andThen(route.decodeRest(request.url ?? "", request.headers, body), ({ headers, payload, query }) => {
         const upload = route.isStreamedUpload
           ? { bytes: streamBody(request, route.maxBodyBytes), size: contentLengthOf(request) }
           : emptyUpload
-        const result = runWith(route.run({ path, ...rest, bytes, upload }), services)
+        const result = runWith(call, services, route.run({ path, query, headers, payload, bytes, upload }))
         return Effect.flatMap(result, (value) => toResponse(route, call, services, value))
       })
     return route.hasPayload && !route.isStreamedUpload
-      ? Effect.flatMap(parseJsonBody(request, bytes), runDecoded)
-      : Effect.suspend(() => runDecoded(undefined))
+      ? andThen(parseJsonBody(request, bytes), runDecoded)
+      : runDecoded(undefined)
   }
 
   /** Reads the whole body for `work`, within the memory budget of the request's keys. */
   const withBody = <A, E>(
     { maxBodyBytes }: Route,
-    { onEnd, request, share: { keys } }: RequestState,
+    call: RequestState,
     work: (bytes: Buffer) => Effect.Effect<A, E>
-  ) =>
-    Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
-      const size = maxSizeOf(request, maxBodyBytes)
-      const full = bodyBudget.rejectionFor(keys, size)
-      if (full !== undefined) return Effect.fail(rejectBody(full))
-      bodyBudget.acquire(keys, size)
-      onEnd(() => bodyBudget.release(keys, size))
-      return Effect.flatMap(readBody(request, maxBodyBytes), work)
-    })
+  ): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
+    const { request } = call
+    const { keys } = call.share
+    const size = maxSizeOf(request, maxBodyBytes)
+    const full = bodyBudget.rejectionFor(keys, size)
+    if (full !== undefined) return Effect.fail(rejectBody(full))
+    bodyBudget.acquire(keys, size)
+    call.onEnd(() => bodyBudget.release(keys, size))
+    return Effect.flatMap(readBody(request, maxBodyBytes), work)
+  }
 
   const runAuthorized = (
     route: Route,
@@ -206,16 +204,14 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     if (Either.isLeft(path)) return Effect.fail(path.left)
     const runAdmitted = (bytes: Buffer) => {
       call.onAdmission?.()
-      return admission.admit(
-        route,
-        { keys, onEnd: call.onEnd, isInTransaction: hasIdempotencyKey(request) },
-        runOnce(request, route.name, identity, bytes, runHandler(route, call, identity, path.right, bytes))
+      return admission.admit(route, { keys, owner: call, isInTransaction: hasIdempotencyKey(request) }, () =>
+        runOnce(request, route.name, identity, bytes, () => runHandler(route, call, identity, path.right, bytes))
       )
     }
     const isGet = request.method === "GET" || request.method === "HEAD"
     if (isGet && !route.isUnsafeGet) return runAdmitted(emptyBuffer)
     const run = isGet || route.isStreamedUpload ? runAdmitted(emptyBuffer) : withBody(route, call, runAdmitted)
-    return route.hasNoEvents ? run : Effect.zipLeft(run, wake)
+    return route.hasNoEvents ? run : Effect.flatMap(run, wakeRelay)
   }
 
   const runRoute = (route: Route, call: RequestState): Effect.Effect<HttpResponse, ApiError> => {
@@ -223,7 +219,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const { headers } = request
     const canDefer = canDeferCheck(route, request)
     const { startsWithStatement } = route
-    return Effect.flatMap(
+    return andThen(
       authorize(route.access, { headers, params, responseHeaders, canDefer, startsWithStatement }),
       (identity) => {
         const run = () => runAuthorized(route, call, identity)

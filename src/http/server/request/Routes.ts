@@ -21,6 +21,7 @@ import type { HandlerGroup, RequestUpload } from "../Handlers.ts"
 import { type CsvFormat, makeCsvFormat } from "../response/Csv.ts"
 import { makeResponseCheck } from "../response/ResponseCheck.ts"
 import { makeBoundedDecoder } from "./BoundedDecoder.ts"
+import { andThen, toEither } from "./Steps.ts"
 import { toValidationDetails } from "./ValidationDetails.ts"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>
@@ -110,7 +111,7 @@ const makeRestDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
   return (url, headers, body) =>
     decodeBody === undefined
       ? combine(url, headers, undefined)
-      : Effect.flatMap(Effect.either(decodeBody(body)), (payload) => combine(url, headers, payload))
+      : andThen(toEither(decodeBody(body)), (payload) => combine(url, headers, payload))
 }
 
 const makePathDecoder = (endpoint: Endpoint): Route["decodePath"] => {

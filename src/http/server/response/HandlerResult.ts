@@ -72,13 +72,15 @@ interface ResultOptions {
   readonly headers?: Record<string, string>
 }
 
+export const noHeaders: Readonly<Record<string, string>> = {}
+
 /** A handler's value with extra headers, or with the position of the next page. */
 export class HandlerResult<out A> {
   readonly value: A
   readonly next: PagePosition | undefined
   readonly readPage: ListPageReader<ApiError, RequestServices> | undefined
   readonly headers: Readonly<Record<string, string>>
-  constructor(value: A, { headers = {}, next, readPage }: ResultOptions = {}) {
+  constructor(value: A, { headers = noHeaders, next, readPage }: ResultOptions = {}) {
     this.value = value
     this.next = next
     this.readPage = readPage

@@ -1,8 +1,9 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
-import { Effect } from "effect"
-import { currentSubject } from "../../../domain/tenancy/RequestContext.ts"
-import { currentTraceParent } from "../../telemetry/TraceContext.ts"
+import { Context, Effect } from "effect"
+import { CurrentTenant, subjectIn } from "../../../domain/tenancy/RequestContext.ts"
+import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { traceParentIn } from "../../telemetry/TraceContext.ts"
 import { makeId } from "../IdGenerator.ts"
 
 /** What caused an event: the subject of the caller, and the trace of its request. */
@@ -11,10 +12,25 @@ export interface EventOrigin {
   readonly traceParent: string | undefined
 }
 
-export const currentOrigin: Effect.Effect<EventOrigin> = Effect.zipWith(
-  currentSubject,
-  currentTraceParent,
-  (createdBy, traceParent) => ({ createdBy, traceParent })
+const originIn = (context: Context.Context<never>): EventOrigin => ({
+  createdBy: subjectIn(context),
+  traceParent: traceParentIn(context)
+})
+
+export const currentOrigin: Effect.Effect<EventOrigin> = Effect.withFiberRuntime(({ currentContext }) =>
+  Effect.succeed(originIn(currentContext))
+)
+
+/** The tenant of a write and the origin of its events. Read at once, because every write needs both. */
+export const currentWrite: Effect.Effect<
+  { readonly tenant: TenantId; readonly origin: EventOrigin },
+  never,
+  CurrentTenant
+> = Effect.withFiberRuntime(({ currentContext }) =>
+  Effect.succeed({
+    tenant: Context.unsafeGet(currentContext, CurrentTenant), // required by the type of the effect
+    origin: originIn(currentContext)
+  })
 )
 
 /** The origin of events that a worker causes. */

@@ -21,7 +21,7 @@ import {
   toDriverRow
 } from "./Columns.ts"
 import { mapConstraintErrors } from "./ConstraintErrors.ts"
-import { currentOrigin, insertEvent, insertEvents, insertEventsOfType } from "./EventLog.ts"
+import { currentOrigin, currentWrite, insertEvent, insertEvents, insertEventsOfType } from "./EventLog.ts"
 import { makeUseCounter } from "./InUseErrors.ts"
 import type { ResourceReader } from "./ResourceReader.ts"
 import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
@@ -192,30 +192,35 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
   const withCtes = (extraCtes: ReadonlyArray<Fragment>, last: Fragment) =>
     extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, last)
 
-  const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
-    Effect.map(currentOrigin, (origin) =>
-      insertChangeEvent({
-        tenant,
-        type: `${spec.name}.${action}`,
-        resource: value.id,
-        client: spec.clientOf?.(value, tenant),
-        sequence,
-        at,
-        ...origin,
-        data: toEventData(value)
-      })
-    )
+  const buildEventInsert = (
+    { origin, tenant }: Effect.Effect.Success<typeof currentWrite>,
+    action: ActionOf<N>,
+    value: A,
+    sequence: number,
+    at: string
+  ) =>
+    insertChangeEvent({
+      tenant,
+      type: `${spec.name}.${action}`,
+      resource: value.id,
+      client: spec.clientOf?.(value, tenant),
+      sequence,
+      at,
+      createdBy: origin.createdBy,
+      traceParent: origin.traceParent,
+      data: toEventData(value)
+    })
 
   const create = Effect.fnUntraced(function* (
     fields: Omit<A, keyof GeneratedFields>,
     { action = "created", commit = false, extraCtes = [], id = makeId(prefix) }: CreateOptions<N> = {}
   ) {
-    const tenant = yield* CurrentTenant
+    const write = yield* currentWrite
     const at = now()
     const entity = { ...fields, id, createdAt: at, updatedAt: at }
     const value = read(toEntity(entity))
-    const row = { [tenantColumn]: tenant, ...toDriverRow(toRow(entity)), sequence: 1 }
-    const event = yield* buildEventInsert(tenant, action, value, 1, at)
+    const row = { [tenantColumn]: write.tenant, ...toDriverRow(toRow(entity)), sequence: 1 }
+    const event = buildEventInsert(write, action, value, 1, at)
     const insert = sql`changed as (insert into ${table} ${sql.insert(row)} returning 1)`
     const statement = withConstraintErrors(sql`with ${withCtes(extraCtes, insert)} ${event}`)
     yield* commit ? commitWith(statement) : statement
@@ -259,22 +264,22 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
     next: Omit<A, keyof GeneratedFields>,
     columns: Row = {}
   ) {
-    const tenant = yield* CurrentTenant
+    const write = yield* currentWrite
     const at = now()
     const sequence = version.sequence + 1
     const { createdAt, id } = version.value
     const entity = { ...next, id, createdAt, updatedAt: at }
     const value = read(toEntity(entity))
-    const event = yield* buildEventInsert(tenant, action, value, sequence, at)
+    const event = buildEventInsert(write, action, value, sequence, at)
     const update = sql`update ${table} this set ${sql.update({ ...toDriverRow(toRow(entity)), ...columns, sequence })}`
-    return { change: buildChange(tenant, version, update, event), value }
+    return { change: buildChange(write.tenant, version, update, event), value }
   })
 
   const buildDelete = Effect.fnUntraced(function* (version: Versioned<A>) {
-    const tenant = yield* CurrentTenant
-    const event = yield* buildEventInsert(tenant, "deleted", version.value, version.sequence + 1, now())
+    const write = yield* currentWrite
+    const event = buildEventInsert(write, "deleted", version.value, version.sequence + 1, now())
     const removal = sql.literal(spec.deleteSql ?? `delete from ${spec.table} this`)
-    return { change: buildChange(tenant, version, removal, event), value: version.value }
+    return { change: buildChange(write.tenant, version, removal, event), value: version.value }
   })
 
   /** Runs `decide` on the current version. After a conflict it locks the row and runs `decide` again. */

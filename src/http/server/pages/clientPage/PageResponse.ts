@@ -11,7 +11,6 @@ export const pageHeaders = {
   "cache-control": "private, no-store",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
   "x-robots-tag": "noindex"
 }
 
