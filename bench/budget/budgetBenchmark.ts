@@ -21,6 +21,7 @@ const batches = 3
 /** On a busy machine a batch takes longer, and the service does more by itself meanwhile. */
 const maxBatches = 15
 
+/** The requests whose resources are seeded. */
 export const budgetRequests = warmUpRequests + batches * batchRequests
 
 /**
@@ -69,12 +70,12 @@ const sendAll = async (
 }
 
 /** Requests from the nth on, again and again unless each can be sent once only. */
-const requestsFrom = ({ isSentOnce = false, requests }: Row, n: number, count: number) =>
-  isSentOnce
-    ? requests.slice(n, n + count)
-    : Array.from({ length: count }, (_, i) => requests.slice((n + i) % requests.length)[0]).filter(
-        Predicate.isNotUndefined
-      )
+const requestsFrom = ({ isSentOnce = false, requests }: Row, n: number, count: number) => {
+  const seeded = requests.slice(0, budgetRequests)
+  return isSentOnce
+    ? seeded.slice(n, n + count)
+    : Array.from({ length: count }, (_, i) => seeded[(n + i) % seeded.length]).filter(Predicate.isNotUndefined)
+}
 
 const measureBatch = async (subject: Subject, row: Row, requests: Row["requests"]): Promise<Figures> => {
   const before = await readHeap(subject.heapSocket, "POST")

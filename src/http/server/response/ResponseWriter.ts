@@ -77,12 +77,15 @@ const contentLengthOf = (body: HttpResponse["body"]) => {
   return body instanceof StreamedBody ? body.size : Buffer.byteLength(body)
 }
 
-/** Names and values in turns, which Node.js writes as they are. Headers in objects cost several times as much. */
+/**
+ * Names and values in turns, which Node.js writes as they are: headers in objects cost several times as much. Those of the
+ * request override those of its result.
+ */
 const headOf = ({ body, headers }: HttpResponse, extraHeaders: Readonly<Record<string, string>>) => {
   const head = ["x-content-type-options", "nosniff"]
   // No shared caching, unless a handler allows it.
   if (headers["cache-control"] === undefined) head.push("cache-control", "private, no-cache")
-  for (const name in headers) head.push(name, headers[name] ?? "")
+  for (const name in headers) if (extraHeaders[name] === undefined) head.push(name, headers[name] ?? "")
   for (const name in extraHeaders) head.push(name, extraHeaders[name] ?? "")
   const length = contentLengthOf(body)
   if (length !== undefined) head.push("content-length", String(length))
