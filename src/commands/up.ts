@@ -14,24 +14,14 @@ import { startNats } from "../layers/local/nats/NatsServer.ts"
 import { localhost, PortTaken, requireFreePort } from "../layers/local/Ports.ts"
 import { projectRoot } from "../layers/local/ProjectRoot.ts"
 import { startPostgres } from "../layers/local/postgres/Postgres.ts"
-import { describeExit, type Program, runProgram } from "../layers/local/process/Child.ts"
+import type { Program } from "../layers/local/process/Child.ts"
 import { apiHeapOptions } from "../layers/local/process/HeapOptions.ts"
-import { lastLines } from "../layers/local/process/LogFile.ts"
 import { exitWithParent, supervisedFlag } from "../layers/local/process/ParentWatch.ts"
 import { restartOnChange } from "../layers/local/process/RestartOnChange.ts"
 import { makeSpareProcesses } from "../layers/local/process/SpareProcesses.ts"
 import { makeStopSignal } from "../layers/local/process/StopSignals.ts"
 import { supervise } from "../layers/local/process/Supervisor.ts"
 import { workerNames } from "../workers/registry.ts"
-
-export class MigrationProcessFailed extends Data.TaggedError("MigrationProcessFailed")<{
-  readonly reason: string
-  readonly logFile: string
-}> {
-  override get message() {
-    return `The database migration failed (${this.reason}). The end of ${this.logFile}:\n${lastLines(this.logFile)}`
-  }
-}
 
 export class NoDevelopmentFolder extends Data.TaggedError("NoDevelopmentFolder") {
   override get message() {
@@ -82,14 +72,6 @@ const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, log
         Effect.map(({ url }) => url),
         Effect.catchTag("NoNatsServer", startWithoutBroker)
       )
-
-const migrate = (program: Program) =>
-  runProgram(program).pipe(
-    Effect.filterOrFail(
-      ({ code }) => code === 0,
-      (exit) => new MigrationProcessFailed({ reason: describeExit(exit), logFile: program.logFile })
-    )
-  )
 
 /** A link that signs in once, or the address of the console where another issuer signs people in. */
 const consoleLink = (baseUrl: string, settings: SettingsShape, { folder }: DataDir) =>
@@ -143,7 +125,6 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
       logFile: dataDir.logFileOf(name),
       stop: [["SIGTERM", "20 seconds"]]
     })
-    yield* withProgress("Migrating the database", migrate(programOf("migrate", ["migrate"])), () => "Database migrated")
     const spares = watch ? yield* makeSpareProcesses(packagesMark) : undefined
     const serviceOf = (program: Program, options: ReadonlyArray<string> = []): Program =>
       spares === undefined
@@ -172,9 +153,9 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
         return watch ? stopBeside : stopWorkers
       })
       const startApi = withProgress(
-        "Starting the API",
+        "Migrating the database and starting the API",
         supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
-        () => "API ready"
+        () => "Database migrated, API ready"
       )
       const startWorkers = Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await).pipe(
         Effect.zipRight(Effect.forEach(workers, (worker) => supervise(worker, { ready: Effect.void }))),
