@@ -56,6 +56,17 @@ const workerCount = Math.max(2, availableParallelism())
  */
 const testTimeout = process.env["TEST_NATS_CLUSTER"] === undefined ? 90_000 : 180_000
 
+/**
+ * A worker needs so much in the end; the collector need not find out by itself, and has less to copy. The threads of a
+ * parallel collector mostly wait for each other on cores that are busy with other processes.
+ */
+const heapOptions = [
+  "--initial-old-space-size=1024",
+  "--min-semi-space-size=64",
+  "--max-semi-space-size=128",
+  "--single-threaded-gc"
+]
+
 /** Settings of all projects. */
 export const common: InlineConfig = {
   pool: "forks",
@@ -64,10 +75,7 @@ export const common: InlineConfig = {
   // A constant number: the pool ends idle workers above the minimum, and can give a file to one that is ending.
   minWorkers: workerCount,
   maxWorkers: workerCount,
-  // A worker needs so much in the end; the collector need not find out by itself, and has less to copy.
-  poolOptions: {
-    forks: { execArgv: ["--initial-old-space-size=1024", "--min-semi-space-size=64", "--max-semi-space-size=128"] }
-  },
+  poolOptions: { forks: { execArgv: heapOptions } },
   testTimeout,
   hookTimeout: 120_000,
   sequence: { sequencer: SpreadLong }

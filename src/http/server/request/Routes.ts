@@ -119,6 +119,15 @@ const makePathDecoder = (endpoint: Endpoint): Route["decodePath"] => {
   return (params) => (decode === undefined ? Either.right({}) : Either.mapLeft(decode(params), () => new NotFound()))
 }
 
+/** A function that its first call makes. An api starts sooner, and makes nothing for operations that nobody calls. */
+const onFirstCall = <Args extends ReadonlyArray<unknown>, A>(make: () => (...args: Args) => A) => {
+  let made: ((...args: Args) => A) | undefined
+  return (...args: Args) => {
+    made ??= make()
+    return made(...args)
+  }
+}
+
 const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route => {
   const name = `${group}.${endpoint.name}`
   return {
@@ -136,10 +145,10 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     isExternal: Context.get(endpoint.annotations, External),
     isWholeList: Context.get(endpoint.annotations, WholeList),
     startsWithStatement: Context.get(endpoint.annotations, StartsWithStatement),
-    decodePath: makePathDecoder(endpoint),
-    decodeRest: makeRestDecoder(endpoint),
+    decodePath: onFirstCall(() => makePathDecoder(endpoint)),
+    decodeRest: onFirstCall(() => makeRestDecoder(endpoint)),
     run,
-    checkResponse: makeResponseCheck(name, endpoint.successSchema.ast),
+    checkResponse: onFirstCall(() => makeResponseCheck(name, endpoint.successSchema.ast)),
     csv:
       endpoint.method === "GET"
         ? makeCsvFormat(endpoint.successSchema.ast, endpoint.path, Context.get(endpoint.annotations, CsvForm))
