@@ -71,11 +71,8 @@ const writeOutputs = (outputFiles, startedAt) => {
   }
 }
 
-/**
- * Bundles our sources into one file; `selfContained` includes the packages. A program that reads no files of the service
- * needs no `runtimeFiles`, which take longer than a small bundle.
- */
-export const bundle = async (entry, outfile, { selfContained = false, sourcemap = true, runtimeFiles = true } = {}) => {
+/** Bundles our sources into one file; `selfContained` includes the packages. */
+export const bundle = async (entry, outfile, { selfContained = false, sourcemap = true } = {}) => {
   const startedAt = new Date()
   const { outputFiles } = await build({
     ...commonOptions,
@@ -87,7 +84,6 @@ export const bundle = async (entry, outfile, { selfContained = false, sourcemap 
     ...(selfContained ? selfContainedOptions() : { packages: "external" })
   })
   mkdirSync(dirname(outfile), { recursive: true })
-  if (runtimeFiles) await copyRuntimeFiles(dirname(outfile))
   // Otherwise esbuild's helper process lives as long as this one.
   await stop()
   writeOutputs(outputFiles, startedAt)

@@ -34,7 +34,7 @@ const run = async (args) => {
     return start([inProject("node_modules/@stryker-mutator/core/bin/stryker.js"), "run", ...args])
   const { bundle } = await import("./bundle.mjs")
   const program = inProject("node_modules", ".cache", "sql-mutation", "main.js")
-  await bundle("test/support/mutation/sql/main.ts", program, { runtimeFiles: false })
+  await bundle("test/support/mutation/sql/main.ts", program)
   return start([program, ...args.filter((arg) => arg !== "--sql")])
 }
 

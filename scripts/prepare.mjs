@@ -78,7 +78,7 @@ export const buildProgram = async (folder, { sourcemap = true } = {}) => {
 const buildClient = async () => {
   const { bundle } = await import("./bundle.mjs")
   const program = inProject("node_modules", ".cache", "client", "main.js")
-  await bundle("client/build/main.ts", program, { runtimeFiles: false })
+  await bundle("client/build/main.ts", program)
   await promisify(execFile)(process.execPath, [program]).catch(({ message, stdout }) => {
     throw new Error(`${stdout}\n${message}`)
   })
