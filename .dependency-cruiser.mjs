@@ -1,97 +1,49 @@
 /**
- * Which room of src may import which. A room imports itself and what stands beside its name; everything else is refused.
- * The rooms of src/layers are leaves (they know no repository) or areas (repository and use-case of one area).
+ * The areas of the business, with the areas that each may build on in src/layers. An area has the same name in src/domain,
+ * src/layers, src/http and test.
  */
-const leaf = ["domain", "layers/concurrency", "layers/config", "layers/secrets"]
-const area = [...leaf, "layers/postgres", "layers/quotas", "layers/telemetry"]
+export const areas = {
+  branding: ["quotas"],
+  clientPage: ["invoicing"],
+  contracting: ["taxes"],
+  creditNotes: ["invoicing", "journal", "settlement"],
+  delivery: ["integrations", "invoicing"],
+  eInvoice: [],
+  erasure: ["integrations", "trackers"],
+  events: [],
+  export: [
+    ...["branding", "clientPage", "contracting", "creditNotes", "delivery", "events", "integrations", "invoicing"],
+    ...["journal", "payments", "taxes", "tenancy", "trackers"]
+  ],
+  integrations: ["events", "quotas", "tenancy"],
+  invoicing: ["branding", "contracting", "journal", "quotas", "taxes"],
+  journal: [],
+  mails: ["clientPage", "creditNotes", "delivery", "invoicing", "quotas"],
+  money: [],
+  payments: ["contracting", "creditNotes", "invoicing", "journal", "settlement"],
+  quotas: [],
+  reports: ["contracting", "invoicing"],
+  settlement: ["invoicing", "journal"],
+  taxes: ["quotas"],
+  tenancy: ["quotas", "taxes"],
+  trackers: ["integrations", "invoicing"]
+}
 
+const areaRooms = Object.entries(areas).map(([area, others]) => [
+  `layers/${area}`,
+  ["domain", "layers/infra", ...others.map((other) => `layers/${other}`)]
+])
+
+/** The declaration of an area's operations knows no handler and loads no layer. */
+const isDeclaration = "^src/http/[^/]+/[^/]+Api\\.ts$"
+
+/** Which room of src may import which. A room imports itself and what stands beside its name; everything else is refused. */
 const rooms = {
   domain: [],
-
-  "layers/config": ["domain"],
-  "layers/concurrency": ["domain"],
-  "layers/secrets": ["layers/config"],
-  "layers/telemetry": ["domain", "layers/config"],
-  "layers/local": ["layers/nats"],
-  "layers/postgres": [...leaf, "layers/telemetry"],
-  "layers/auth": leaf,
-  "layers/blobs": [...leaf, "layers/postgres"],
-  "layers/nats": [...leaf, "layers/telemetry"],
-  "layers/webhook": leaf,
-  "layers/pdf": leaf,
-  "layers/smtp": [...leaf, "layers/webhook"],
-  "layers/providerHttp": [...leaf, "layers/webhook"],
-  "layers/oauth": [...leaf, "layers/providerHttp"],
-  "layers/jira": [...leaf, "layers/oauth", "layers/providerHttp"],
-  "layers/googleDrive": [...leaf, "layers/oauth", "layers/providerHttp"],
-
-  "layers/keys": [...leaf, "layers/postgres"],
-  "layers/quotas": leaf,
-  "layers/events": area,
-  "layers/journal": area,
-  "layers/taxes": area,
-  "layers/contracting": [...area, "layers/taxes"],
-  "layers/branding": [...area, "layers/blobs"],
-  "layers/invoicing": [
-    ...area,
-    "layers/branding",
-    "layers/contracting",
-    "layers/journal",
-    "layers/pdf",
-    "layers/taxes"
-  ],
-  "layers/payments": [...area, "layers/contracting", "layers/invoicing", "layers/journal", "layers/pdf"],
-  "layers/clientPage": [...area, "layers/invoicing"],
-  "layers/reports": [...area, "layers/contracting", "layers/invoicing", "layers/pdf"],
-  "layers/integrations": [
-    ...area,
-    "layers/auth",
-    "layers/events",
-    "layers/jira",
-    "layers/oauth",
-    "layers/providerHttp",
-    "layers/smtp",
-    "layers/webhook"
-  ],
-  "layers/delivery": [
-    ...area,
-    "layers/googleDrive",
-    "layers/integrations",
-    "layers/invoicing",
-    "layers/nats",
-    "layers/providerHttp"
-  ],
-  "layers/mail": [
-    ...area,
-    "layers/clientPage",
-    "layers/delivery",
-    "layers/invoicing",
-    "layers/payments",
-    "layers/smtp"
-  ],
-  "layers/tracker": [...area, "layers/integrations", "layers/invoicing", "layers/nats"],
-  "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations", "layers/taxes"],
-
-  "layers/export": [
-    ...area,
-    "layers/branding",
-    "layers/clientPage",
-    "layers/contracting",
-    "layers/delivery",
-    "layers/events",
-    "layers/integrations",
-    "layers/invoicing",
-    "layers/journal",
-    "layers/payments",
-    "layers/taxes",
-    "layers/tenancy",
-    "layers/tracker"
-  ],
-
+  "layers/infra": ["domain"],
+  ...Object.fromEntries(areaRooms),
   workers: ["domain", "layers"],
-  "http/api": ["domain"],
-  "http/server": ["domain", "layers", "http/api"],
-  "http/handlers": ["domain", "layers", "http/api", "http/server"]
+  "http/server": ["domain", "layers", "http/api"]
 }
 
 /** The modules of the domain that run in a browser: the console computes with them. They import only each other. */
@@ -126,11 +78,38 @@ export default {
     ...roomRules,
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
     {
-      name: "every-room-has-a-rule",
-      comment: "Add the new folder of src/layers or src/http to the table above.",
+      name: "every-folder-is-an-area",
+      comment: "Add the new area to the table above, or name the folder as the area is named.",
       severity: "error",
-      from: { path: "^src/(layers|http)/[^/]+/", pathNot: Object.keys(rooms).map(pathOf) },
+      from: {
+        path: "^src/(domain|layers|http)/[^/]+/",
+        pathNot: [
+          `^src/(domain|layers|http)/(${Object.keys(areas).join("|")})/`,
+          "^src/layers/infra/",
+          "^src/http/(api|server)/"
+        ]
+      },
       to: {}
+    },
+    {
+      name: "declarations-load-no-layer",
+      severity: "error",
+      from: { path: ["^src/http/api/", isDeclaration] },
+      to: { path: "^src/", pathNot: ["^src/domain/", "^src/http/api/", isDeclaration] }
+    },
+    {
+      name: "infra-writes-no-sql",
+      comment: "A technology knows no table. What reads the tables of an area belongs to the area.",
+      severity: "error",
+      from: { path: "^src/layers/infra/", pathNot: "^src/layers/infra/(blobs|keys|postgres)/" },
+      to: { path: "node_modules/@effect/sql" }
+    },
+    {
+      name: "no-circles-between-technologies",
+      severity: "error",
+      scope: "folder",
+      from: { path: "^src/layers/infra" },
+      to: { circular: true }
     },
     {
       name: "console-runs-in-a-browser",

@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
+import { makeIdSuffix } from "../src/layers/infra/postgres/IdGenerator.ts"
 import { insertCreditNotes } from "./creditNoteSeed.ts"
 import type { SeedTenant } from "./tenants.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
+import { makeIdSuffix } from "../src/layers/infra/postgres/IdGenerator.ts"
 import { connectDatabase, vacuumAndCheckpoint } from "./database.ts"
 import { insertInvoices } from "./invoiceSeed.ts"
 import type { Row } from "./row.ts"

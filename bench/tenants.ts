@@ -1,4 +1,4 @@
-import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
+import { makeIdSuffix } from "../src/layers/infra/postgres/IdGenerator.ts"
 import { benchCaller, callers } from "./tokenIssuer.ts"
 
 const makeBenchId = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import type { NatsProgram } from "../src/layers/local/nats/NatsPrograms.ts"
-import { startNats } from "../src/layers/local/nats/NatsServer.ts"
-import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
+import type { NatsProgram } from "../src/layers/infra/local/nats/NatsPrograms.ts"
+import { startNats } from "../src/layers/infra/local/nats/NatsServer.ts"
+import { chooseStablePort, localhost } from "../src/layers/infra/local/Ports.ts"
 
 const names = ["n1", "n2", "n3"] as const
 

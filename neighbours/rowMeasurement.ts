@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { startReceivers } from "../bench/delivery/receivers.ts"
 import type { BenchEnvironment } from "../bench/servers.ts"
-import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
+import { printLine, withProgress } from "../src/layers/infra/local/ConsoleProgress.ts"
 import { getMessage, runAttack } from "./attack.ts"
 import { connectAttacker } from "./attacker.ts"
 import type { RowResult } from "./bounds.ts"

@@ -50,7 +50,7 @@ const mirrorFolder = (source, names, target) => {
 
 /** Copies the files that the bundle reads at run time. */
 export const copyRuntimeFiles = async (folder) => {
-  const migrations = inProject("src/layers/postgres/migrations")
+  const migrations = inProject("src/layers/infra/postgres/migrations")
   mirrorFolder(migrations, readdirSync(migrations), join(folder, "migrations"))
   const fonts = inProject("node_modules/dejavu-fonts-ttf/ttf")
   mirrorFolder(fonts, ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"], join(folder, "fonts"))
@@ -97,7 +97,7 @@ export const bundleProgram = async (folder, { sourcemap }) => {
   const bundling = build({
     ...commonOptions,
     ...selfContainedOptions(),
-    entryPoints: { main: "src/main.ts", pdf: "src/layers/pdf/worker.ts" },
+    entryPoints: { main: "src/main.ts", pdf: "src/layers/infra/pdf/worker.ts" },
     outdir: folder,
     splitting: true,
     // Beside the program, because modules find the files that they read by their own address.

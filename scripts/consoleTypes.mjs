@@ -9,7 +9,7 @@ import { inProject } from "./project.mjs"
 
 const types = inProject("src/console/generated/api.ts")
 
-const sources = ["src/domain", "src/http/api", "src/http/HandlerGroups.ts", "package-lock.json"]
+const sources = ["src/domain", "src/http", "package-lock.json"]
 
 const areCurrent = () =>
   existsSync(types) && sources.every((name) => !changedSince(statSync(types).mtimeMs, inProject(name)))

@@ -62,8 +62,8 @@ export const openDevBundle = async () => {
   const { rebuild } = await context({
     ...commonOptions,
     entryPoints: {
-      pdf: inProject("src/layers/pdf/worker.ts"),
-      spare: inProject("src/layers/local/process/spare.ts"),
+      pdf: inProject("src/layers/infra/pdf/worker.ts"),
+      spare: inProject("src/layers/infra/local/process/spare.ts"),
       main: inProject("src/main.ts")
     },
     outdir: folder,

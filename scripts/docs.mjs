@@ -4,7 +4,7 @@ import { writeViewer } from "./docsViewer.mjs"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain } from "./project.mjs"
 
-const help = `npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/config/Settings.ts, and the viewer
+const help = `npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/infra/config/Settings.ts, and the viewer
                of the documentation page, which is part of a package for development`
 
 const write = async () => {

@@ -45,7 +45,7 @@ const clientManifest = inProject("dist", "client", "package.json")
 
 /** What the client is built of: the API with its schemas, the sources of the package, and its README. */
 const clientSources = () => [
-  ...["src/domain", "src/http/api", "src/http/HandlerGroups.ts", "client/build", "client/tsconfig.json"],
+  ...["src/domain", "src/http", "client/build", "client/tsconfig.json"],
   ...["docs/client.md", "package.json", "package-lock.json"],
   ...readdirSync(inProject("client/src"))
     .filter((name) => name !== "generated")

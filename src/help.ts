@@ -1,5 +1,5 @@
 import { Option, SchemaAST } from "effect"
-import { defaultSettings, settings } from "./layers/config/Settings.ts"
+import { defaultSettings, settings } from "./layers/infra/config/Settings.ts"
 import { workerNames } from "./workers/registry.ts"
 
 const commands = [

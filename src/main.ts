@@ -1,7 +1,7 @@
 import { runMain } from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Option } from "effect"
 import { UnusableArguments } from "./commands/UnusableArguments.ts"
-import { type Settings, SettingsLive } from "./layers/config/Settings.ts"
+import { type Settings, SettingsLive } from "./layers/infra/config/Settings.ts"
 
 interface Command {
   readonly run: (args: ReadonlyArray<string>) => Effect.Effect<void, unknown, Settings>

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import pg from "pg"
 import { Pool } from "undici"
-import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../src/layers/infra/postgres/IdGenerator.ts"
 import { connections } from "../load.ts"
 import type { Server } from "../serverProcess.ts"
 import { databasePoolSize } from "../servers.ts"

@@ -1,6 +1,6 @@
 import pg from "pg"
-import { sessionSettings } from "../../src/layers/postgres/connection/SessionSettings.ts"
-import { toIso } from "../../src/layers/postgres/connection/Values.ts"
+import { sessionSettings } from "../../src/layers/infra/postgres/connection/SessionSettings.ts"
+import { toIso } from "../../src/layers/infra/postgres/connection/Values.ts"
 import { environment } from "./environment.ts"
 
 // Skips Date objects for timestamps, which are only formatted again.

@@ -5,8 +5,8 @@ import type {
   ResponseObject,
   SchemaObject
 } from "openapi-typescript"
+import { Api } from "../../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../../src/http/api/OpenApi.ts"
-import { Api } from "../../src/http/HandlerGroups.ts"
 
 type Schema = SchemaObject | ReferenceObject
 

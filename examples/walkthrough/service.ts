@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { settings } from "../../src/layers/config/Settings.ts"
-import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../src/layers/local/process/ParentWatch.ts"
+import { settings } from "../../src/layers/infra/config/Settings.ts"
+import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { supervisedFlag } from "../../src/layers/infra/local/process/ParentWatch.ts"
 
 const program = join(projectRoot, "dist", "main.js")
 

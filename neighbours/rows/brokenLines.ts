@@ -1,6 +1,6 @@
 import type pg from "pg"
 import { insertInvoices } from "../../bench/invoiceSeed.ts"
-import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../src/layers/infra/postgres/IdGenerator.ts"
 import { type Attacker, connectAttacker, repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"
 

@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from "nats"
 import type pg from "pg"
-import { makeNatsNames } from "../../src/layers/nats/NatsNames.ts"
+import { makeNatsNames } from "../../src/layers/infra/nats/NatsNames.ts"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { AttackFixture, Row } from "../row.ts"
 import { createIntegrations, type Integration } from "./integrations.ts"

@@ -1,5 +1,5 @@
 import { insertInvoices } from "../../bench/invoiceSeed.ts"
-import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../src/layers/infra/postgres/IdGenerator.ts"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"
 

@@ -1,7 +1,7 @@
 import { Console, Effect } from "effect"
 import { baseUrlOf, requestSignInLink } from "../http/server/pages/ConsoleLink.ts"
-import { acceptsDevelopmentTokens } from "../layers/auth/DevelopmentKey.ts"
-import { Settings } from "../layers/config/Settings.ts"
+import { acceptsDevelopmentTokens } from "../layers/infra/auth/DevelopmentKey.ts"
+import { Settings } from "../layers/infra/config/Settings.ts"
 import { UnusableArguments } from "./UnusableArguments.ts"
 
 /** Prints a new link into the console of the service that runs on this machine. */

@@ -1,6 +1,6 @@
 import { Console, Effect } from "effect"
-import { migrate } from "../layers/postgres/Migrations.ts"
-import { TelemetryLive } from "../layers/telemetry/Telemetry.ts"
+import { migrate } from "../layers/infra/postgres/Migrations.ts"
+import { TelemetryLive } from "../layers/infra/telemetry/Telemetry.ts"
 
 export const run = () =>
   migrate.pipe(

@@ -1,9 +1,9 @@
 import { Console, Effect, Layer } from "effect"
-import { checkKeys } from "../layers/keys/KeyCheck.ts"
-import { reseal } from "../layers/keys/Reseal.ts"
-import { SqlLive } from "../layers/postgres/connection/PostgresClient.ts"
-import { Secrets } from "../layers/secrets/Secrets.ts"
-import { TelemetryLive } from "../layers/telemetry/Telemetry.ts"
+import { checkKeys } from "../layers/infra/keys/KeyCheck.ts"
+import { reseal } from "../layers/infra/keys/Reseal.ts"
+import { SqlLive } from "../layers/infra/postgres/connection/PostgresClient.ts"
+import { Secrets } from "../layers/infra/secrets/Secrets.ts"
+import { TelemetryLive } from "../layers/infra/telemetry/Telemetry.ts"
 
 export const run = () =>
   Effect.gen(function* () {

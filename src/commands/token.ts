@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util"
 import { Console, Effect } from "effect"
-import { signDevelopmentToken } from "../layers/auth/DevelopmentKey.ts"
-import { Settings } from "../layers/config/Settings.ts"
+import { signDevelopmentToken } from "../layers/infra/auth/DevelopmentKey.ts"
+import { Settings } from "../layers/infra/config/Settings.ts"
 import { UnusableArguments } from "./UnusableArguments.ts"
 
 const failWith = (message: string) => Effect.fail(new UnusableArguments({ message }))

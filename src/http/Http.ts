@@ -1,26 +1,27 @@
 import type { HttpApiGroup } from "@effect/platform"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
-import { JiraTokenVerifier } from "../layers/auth/JiraTokenVerifier.ts"
-import { admissionConnections, Memberships } from "../layers/auth/Memberships.ts"
-import { TokenVerifier } from "../layers/auth/TokenVerifier.ts"
-import type { BlobStore } from "../layers/blobs/BlobStore.ts"
-import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
-import { Settings } from "../layers/config/Settings.ts"
-import { WebhookEndpoints } from "../layers/integrations/WebhookEndpoints.ts"
-import { Broker } from "../layers/nats/Broker.ts"
-import { reservedSqlLive } from "../layers/postgres/connection/PostgresClient.ts"
-import { ConnectionMetrics } from "../layers/telemetry/ConnectionMetrics.ts"
-import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
-import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
-import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
+import { DeliveryMetrics } from "../layers/delivery/DeliveryMetrics.ts"
+import { TokenVerifier } from "../layers/infra/auth/TokenVerifier.ts"
+import type { BlobStore } from "../layers/infra/blobs/BlobStore.ts"
+import { BlobStoreLive } from "../layers/infra/blobs/BlobStoreLive.ts"
+import { Settings } from "../layers/infra/config/Settings.ts"
+import { Broker } from "../layers/infra/nats/Broker.ts"
+import { reservedSqlLive } from "../layers/infra/postgres/connection/PostgresClient.ts"
+import { ConnectionMetrics } from "../layers/infra/telemetry/ConnectionMetrics.ts"
+import { MetricsRegistry } from "../layers/infra/telemetry/MetricsRegistry.ts"
+import { InboundEndpoints } from "../layers/integrations/InboundEndpoints.ts"
 import { IdempotencyKeys } from "../layers/tenancy/IdempotencyKeys.ts"
+import { admissionConnections, Memberships } from "../layers/tenancy/Memberships.ts"
+import { IntakeMetrics } from "../layers/trackers/IntakeMetrics.ts"
+import { JiraTokenVerifier } from "../layers/trackers/jira/JiraTokenVerifier.ts"
 import { makeApi } from "./api/Api.ts"
 import { makeOpenApiDocument } from "./api/OpenApi.ts"
-import { makeClientPageRoutes } from "./handlers/clientPage/ClientPageRoutes.ts"
+import { makeClientPageRoutes } from "./clientPage/ClientPageRoutes.ts"
+import { handlerServices } from "./HandlerGroups.ts"
 import { metricsRoute, serveMetrics } from "./Metrics.ts"
 import { makeConnectionLimits } from "./server/ConnectionLimits.ts"
-import { type HandlerGroup, shareServices } from "./server/Handlers.ts"
+import type { HandlerGroup } from "./server/Handlers.ts"
 import { makeListener } from "./server/Listener.ts"
 import { makeConsoleRoutes } from "./server/pages/Console.ts"
 import { makeConsoleSignInRoutes } from "./server/pages/ConsoleSignIn.ts"
@@ -49,9 +50,8 @@ const serve = Effect.fnUntraced(function* <E, R>(
   const pages = [...health.routes, ...docsRoutes, ...tokenRoutes, ...consoleRoutes]
   const plainRoutes = [...pages, makeStartPageRoute(pages)]
   yield* serveMetrics(health.routes)
-  const { pageRoutes, routes } = yield* shareServices(
-    Effect.all({ routes: makeRoutes(api, groups), pageRoutes: makeClientPageRoutes })
-  )
+  const routes = yield* makeRoutes(api, groups)
+  const pageRoutes = yield* makeClientPageRoutes
   const hasMetrics = METRICS_PORT === undefined && !isProduction
   const listener = yield* makeListener(
     routes,
@@ -72,22 +72,34 @@ const serve = Effect.fnUntraced(function* <E, R>(
 })
 
 /** The services that handlers can depend on. */
-export type HandlerDependencies = SqlClient | Settings | BlobStore | Broker | IntakeMetrics | Scope.Scope
+export type HandlerDependencies =
+  | Layer.Layer.Success<typeof handlerServices>
+  | SqlClient
+  | Settings
+  | BlobStore
+  | Broker
+  | IntakeMetrics
+  | Scope.Scope
+
+/** With connections of its own. Fresh, because the same services with the usual connections are built beside it. */
+const reserve = <A, E, R>(services: Layer.Layer<A, E, R>, connections: number) =>
+  Layer.provide(Layer.fresh(services), reservedSqlLive(connections))
 
 /** The HTTP server. Settings and database come from outside, so they outlive the last request. */
 export const httpLive = <E>(
   groups: ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, E, HandlerDependencies>>
 ) =>
   Layer.scoped(HttpPort, serve(groups)).pipe(
+    Layer.provide(handlerServices),
     Layer.provide([
       TokenVerifier.Default,
       JiraTokenVerifier.Default,
-      Layer.provide(Layer.merge(Memberships.Default, WebhookEndpoints.Default), reservedSqlLive(admissionConnections)),
+      reserve(Layer.merge(Memberships.Default, InboundEndpoints.Default), admissionConnections),
       IdempotencyKeys.Default,
       RequestMetrics.Default,
       MetricsRegistry.Default,
       ConnectionMetrics.Default,
-      Layer.provide(Layer.merge(DeliveryMetrics.Default, IntakeMetrics.Default), reservedSqlLive(1)),
+      reserve(Layer.merge(DeliveryMetrics.Default, IntakeMetrics.Default), 1),
       Broker.Default,
       BlobStoreLive
     ])

@@ -1,5 +1,5 @@
 import { type Duration, Effect, Option } from "effect"
-import { Loops } from "../layers/telemetry/Loops.ts"
+import { Loops } from "../layers/infra/telemetry/Loops.ts"
 
 interface LoopOptions {
   /** The longest time that a round may take. After it, the health check of the worker fails. */

@@ -1,5 +1,5 @@
 import { Effect, Queue, Schedule } from "effect"
-import { Broker } from "../layers/nats/Broker.ts"
+import { Broker } from "../layers/infra/nats/Broker.ts"
 
 /**
  * A coalescing wake-up signal: `wait` returns on the next call or after a timeout. Calls without a waiter count as one.

@@ -1,6 +1,6 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
-import type { Settings } from "../layers/config/Settings.ts"
+import type { Settings } from "../layers/infra/config/Settings.ts"
 
 type WorkerLive = Layer.Layer<never, Error, SqlClient | Settings>
 

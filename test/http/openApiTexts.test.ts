@@ -2,9 +2,9 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { assert, describe, it } from "vitest"
 import { eventTypes } from "../../src/domain/events/EventCatalogue.ts"
+import { Api } from "../../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../../src/http/api/OpenApi.ts"
 import { describeAccess } from "../../src/http/api/openApi/Texts.ts"
-import { Api } from "../../src/http/HandlerGroups.ts"
 
 interface Media {
   readonly schema: object

@@ -1,7 +1,7 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Api } from "../../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../../src/http/api/OpenApi.ts"
-import { Api } from "../../src/http/HandlerGroups.ts"
 import { assertFailure, assertValidationError, notFoundText } from "../support/assertions/failures.ts"
 import { type JsonSchema, operationsOf } from "../support/assertions/operations.ts"
 import { assetClient } from "../support/fixtures/assets.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { settings } from "../../src/layers/config/Settings.ts"
+import { settings } from "../../src/layers/infra/config/Settings.ts"
 import { commands, readProjectFile } from "../support/assertions/deployment.ts"
 
 const dockerfile = readProjectFile("Dockerfile").replaceAll("\\\n", "")

@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { extractXml } from "@stackforge-eu/factur-x"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
+import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
 import { blocksOf, sectionOf } from "../support/assertions/docs.ts"
 import { readPdf, rowsOf } from "../support/assertions/pdfText.ts"
 

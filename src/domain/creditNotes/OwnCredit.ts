@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { type Allocation, allocate } from "../payments/Allocation.ts"
-import type { Settlement } from "../payments/Settlement.ts"
+import type { Settlement } from "../settlement/Settlement.ts"
 import type { Credit } from "./Crediting.ts"
 import type { CreditNote } from "./CreditNote.ts"
 

@@ -20,8 +20,8 @@ import { ConstraintId } from "../Schemas.ts"
 import { TaxRate } from "../taxes/TaxRate.ts"
 import { Member } from "../tenancy/Member.ts"
 import { Tenant } from "../tenancy/Tenant.ts"
-import { ReferenceChanged } from "../tracker/ReferenceChanged.ts"
-import { TrackedIssue } from "../tracker/TrackedIssue.ts"
+import { ReferenceChanged } from "../trackers/ReferenceChanged.ts"
+import { TrackedIssue } from "../trackers/TrackedIssue.ts"
 import { type EventAction, eventActions } from "./EventActions.ts"
 
 interface Entry {

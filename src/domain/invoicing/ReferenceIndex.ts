@@ -1,5 +1,5 @@
 import type { ErrorDetail } from "../Errors.ts"
-import { canBeSameSite, issueOfLine, siteOfLine } from "../tracker/IssueBilling.ts"
+import { canBeSameSite, issueOfLine, siteOfLine } from "../trackers/IssueBilling.ts"
 
 /** The fields of a line that say what it bills. */
 export interface ReferenceFields {

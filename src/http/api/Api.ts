@@ -1,6 +1,31 @@
 import { HttpApi, type HttpApiGroup, OpenApi } from "@effect/platform"
 import { ApiError } from "../../domain/Errors.ts"
 import { eventSchemas } from "../../domain/events/Event.ts"
+import { AssetsApi } from "../branding/AssetsApi.ts"
+import { InvoiceLinksApi } from "../clientPage/InvoiceLinksApi.ts"
+import { AddressesApi } from "../contracting/AddressesApi.ts"
+import { ClientsApi } from "../contracting/ClientsApi.ts"
+import { ContactsApi } from "../contracting/ContactsApi.ts"
+import { ContractsApi } from "../contracting/ContractsApi.ts"
+import { EmailsApi } from "../contracting/EmailsApi.ts"
+import { ProjectsApi } from "../contracting/ProjectsApi.ts"
+import { CreditNoteSeriesApi } from "../creditNotes/CreditNoteSeriesApi.ts"
+import { CreditNotesApi } from "../creditNotes/CreditNotesApi.ts"
+import { DeliveriesApi } from "../delivery/DeliveriesApi.ts"
+import { EventsApi } from "../events/EventsApi.ts"
+import { IntegrationsApi } from "../integrations/IntegrationsApi.ts"
+import { BillablesApi } from "../invoicing/BillablesApi.ts"
+import { InvoiceSeriesApi } from "../invoicing/InvoiceSeriesApi.ts"
+import { InvoicesApi } from "../invoicing/InvoicesApi.ts"
+import { PaymentsApi } from "../payments/PaymentsApi.ts"
+import { ReportsApi } from "../reports/ReportsApi.ts"
+import { TaxRatesApi } from "../taxes/TaxRatesApi.ts"
+import { LimitsApi } from "../tenancy/LimitsApi.ts"
+import { MembersApi } from "../tenancy/MembersApi.ts"
+import { TenantsApi } from "../tenancy/TenantsApi.ts"
+import { InboundApi } from "../trackers/InboundApi.ts"
+import { IssuesApi } from "../trackers/IssuesApi.ts"
+import { WebhooksApi } from "../trackers/WebhooksApi.ts"
 
 const introduction = `Contracting and invoicing for many businesses: clients, contracts, projects and invoices, with an event for every change.
 
@@ -38,3 +63,35 @@ export const makeApi = <G extends HttpApiGroup.HttpApiGroup.Any>(groups: Readonl
   for (const group of groups) api = api.add(group)
   return api.prefix("/api/v1")
 }
+
+/** Every resource of the API, in the order of the documentation. */
+const groups = [
+  TenantsApi,
+  MembersApi,
+  LimitsApi,
+  ClientsApi,
+  AddressesApi,
+  ContactsApi,
+  EmailsApi,
+  ContractsApi,
+  ProjectsApi,
+  InvoicesApi,
+  InvoiceLinksApi,
+  BillablesApi,
+  PaymentsApi,
+  CreditNotesApi,
+  ReportsApi,
+  TaxRatesApi,
+  InvoiceSeriesApi,
+  CreditNoteSeriesApi,
+  AssetsApi,
+  IntegrationsApi,
+  EventsApi,
+  DeliveriesApi,
+  IssuesApi,
+  InboundApi,
+  WebhooksApi
+]
+
+/** The API. Routes, documentation and clients derive from it. */
+export const Api = makeApi(groups)

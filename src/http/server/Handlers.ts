@@ -1,5 +1,5 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
-import { Effect, Layer, type Stream } from "effect"
+import { Effect, type Stream } from "effect"
 import type { EncodedJson, EncodedPage } from "../../domain/EncodedJson.ts"
 import type { ApiError } from "../../domain/Errors.ts"
 import type { RequestServices } from "../../domain/tenancy/RequestContext.ts"
@@ -53,20 +53,3 @@ export const handleGroup = <G extends HttpApiGroup.HttpApiGroup.Any, S, E, R>(
   dependencies: Effect.Effect<S, E, R>,
   handlers: (dependencies: S) => Handlers<G>
 ): HandlerGroup<G, E, R> => ({ group, handlers: Effect.map(dependencies, handlers) })
-
-/** Builds the services of all handlers and pages within, each of them once. */
-export const shareServices = <A, E, R>(build: Effect.Effect<A, E, R>) =>
-  // Not the map of the server itself, which may hold the same services with other connections.
-  Effect.provideServiceEffect(build, Layer.CurrentMemoMap, Layer.makeMemoMap)
-
-/**
- * Like `Effect.provide`, but builds a service that several groups use only once. The services live as long as the
- * server.
- */
-export const provideShared =
-  <Services, E2, R2>(layer: Layer.Layer<Services, E2, R2>) =>
-  <A, E, R>(dependencies: Effect.Effect<A, E, R>) =>
-    Effect.gen(function* () {
-      const services = yield* Layer.buildWithMemoMap(layer, yield* Layer.CurrentMemoMap, yield* Effect.scope)
-      return yield* Effect.provide(dependencies, services)
-    })

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { Clock, Effect } from "effect"
 import type { ApiError } from "../../domain/Errors.ts"
-import { parseTraceParent } from "../../layers/telemetry/TraceContext.ts"
+import { parseTraceParent } from "../../layers/infra/telemetry/TraceContext.ts"
 import type { RouteTarget } from "./Router.ts"
 import type { RequestState } from "./request/RequestState.ts"
 import { attempt } from "./request/Steps.ts"

@@ -10,11 +10,11 @@ import {
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { requireQuota } from "../../domain/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeId } from "../postgres/IdGenerator.ts"
-import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeId } from "../infra/postgres/IdGenerator.ts"
+import type { Versioned } from "../infra/postgres/repository/ResourceSpec.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** The operations of a tenant or client that an attachment needs. */
 interface Owner<A> {

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Effect, Option, Stream } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { BlobStore } from "../blobs/BlobStore.ts"
-import { makeId } from "../postgres/IdGenerator.ts"
+import { BlobStore } from "../infra/blobs/BlobStore.ts"
+import { makeId } from "../infra/postgres/IdGenerator.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** Bytes in the store that are not a blob yet. */
 export interface StagedUpload {

@@ -8,11 +8,11 @@ import {
 } from "../../domain/clientPage/ClientPage.ts"
 import type { BankAccount } from "../../domain/money/BankAccount.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { inSnapshot } from "../infra/postgres/connection/Transactions.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Billables } from "../invoicing/Billables.ts"
 import { InvoiceImageStore } from "../invoicing/document/InvoiceImageStore.ts"
 import { InvoiceDetails } from "../invoicing/document/InvoicePdfs.ts"
-import { inSnapshot } from "../postgres/connection/Transactions.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface CreditNoteRow extends PageCreditNote {
   readonly count: number

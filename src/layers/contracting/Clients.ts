@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Client, type CreateClient, type clientSorts } from "../../domain/contracting/Client.ts"
-import { byAge, byName } from "../postgres/repository/Keyset.ts"
-import { makeListPageReader } from "../postgres/repository/ListPageReader.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { byAge, byName } from "../infra/postgres/repository/Keyset.ts"
+import { makeListPageReader } from "../infra/postgres/repository/ListPageReader.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 export const clientTable = { table: "clients", entity: Client }
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Contact } from "../../domain/contracting/Contact.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 export class Contacts extends Effect.Service<Contacts>()("layers/Contacts", {
   effect: makeResource({

@@ -11,11 +11,11 @@ import type { PageRequest } from "../../domain/Paging.ts"
 import { applyPatch } from "../../domain/Schemas.ts"
 import { toDefaultTaxRates } from "../../domain/taxes/TaxRate.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { byAge, byName, searchCondition } from "../postgres/repository/Keyset.ts"
-import type { ListQuery } from "../postgres/repository/ListPageReader.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
+import { byAge, byName, searchCondition } from "../infra/postgres/repository/Keyset.ts"
+import type { ListQuery } from "../infra/postgres/repository/ListPageReader.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { TaxRates } from "../taxes/TaxRates.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface Filter extends ListQuery {
   readonly clientId?: string | undefined

@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Email } from "../../domain/contracting/Email.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 export class Emails extends Effect.Service<Emails>()("layers/Emails", {
   effect: Effect.flatMap(SqlClient.SqlClient, (sql) =>

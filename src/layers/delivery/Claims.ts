@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect, Random } from "effect"
 import type { slowAfterMs } from "../../domain/delivery/SendLimits.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { commitWith, inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { type ClaimLimits, type DueQueue, lockQueues, maxStaleQueues, rescheduleQueues } from "./DeliveryQueues.ts"
 
 /** A delivery leased to this worker, with everything needed to send it. */

@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { ownMailServerKeys } from "../../domain/integrations/Integration.ts"
-import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeId } from "../postgres/IdGenerator.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { commitWith, inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeId } from "../infra/postgres/IdGenerator.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { hasOrderingKeySql, isUnfinishedSql, lockOrderingExclusive } from "./DeliveryOrder.ts"
 import { type DeliveryMatch, type EventMatch, type FeedUpdate, planFanOut } from "./FanOutPlan.ts"
 

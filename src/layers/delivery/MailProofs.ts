@@ -4,8 +4,8 @@ import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import type { MailedDocument, MailOutcome } from "../../domain/mails/Mail.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import type { Row } from "../postgres/repository/Columns.ts"
-import { insertEvents, workerOrigin } from "../postgres/repository/EventLog.ts"
+import type { Row } from "../infra/postgres/repository/Columns.ts"
+import { insertEvents, workerOrigin } from "../infra/postgres/repository/EventLog.ts"
 
 /** A mail of a delivery. A round is what follows a redelivery: each sends the mail at most once. */
 export interface DeliveryMail {

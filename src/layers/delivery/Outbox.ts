@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { FeedEvent } from "../nats/EventStream.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import type { FeedEvent } from "../infra/nats/EventStream.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** Maximum of tenants in one batch. */
 const maxTenantsPerBatch = 50

@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import type { Row } from "../postgres/repository/Columns.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import type { Row } from "../infra/postgres/repository/Columns.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** One attempt to store the PDF of an invoice in Google Drive. */
 export interface UploadAttempt {

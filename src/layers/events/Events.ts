@@ -6,9 +6,9 @@ import { fieldError, NotFound } from "../../domain/Errors.ts"
 import { type Event, eventFields } from "../../domain/events/Event.ts"
 import { type EventPattern, expandEventPattern } from "../../domain/events/EventCatalogue.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { columnOf, type TableShape } from "../postgres/repository/Columns.ts"
-import { buildJsonSql } from "../postgres/repository/JsonSql.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { columnOf, type TableShape } from "../infra/postgres/repository/Columns.ts"
+import { buildJsonSql } from "../infra/postgres/repository/JsonSql.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 const shape: TableShape = { table: "events", fields: eventFields, relations: ["tenant", "client"] }
 

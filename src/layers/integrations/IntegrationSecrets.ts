@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { associatedData } from "../secrets/SealedColumns.ts"
-import { Secrets } from "../secrets/Secrets.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
-import { generateSigningSecret } from "../webhook/WebhookSender.ts"
+import { associatedData } from "../infra/secrets/SealedColumns.ts"
+import { Secrets } from "../infra/secrets/Secrets.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
+import { generateSigningSecret } from "../infra/webhook/WebhookSender.ts"
 
 interface Sealed {
   readonly generation: number

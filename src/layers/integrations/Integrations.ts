@@ -31,18 +31,18 @@ import { applyPatch } from "../../domain/Schemas.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Events } from "../events/Events.ts"
-import { OAuthApps } from "../oauth/OAuthApps.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { currentOrigin, insertEvent } from "../postgres/repository/EventLog.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
+import { OAuthApps } from "../infra/oauth/OAuthApps.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { currentOrigin, insertEvent } from "../infra/postgres/repository/EventLog.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import type { Versioned } from "../infra/postgres/repository/ResourceSpec.ts"
+import { operatorServer } from "../infra/smtp/OperatorServer.ts"
+import { SmtpClient } from "../infra/smtp/SmtpClient.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
+import { SsrfGuard } from "../infra/webhook/SsrfGuard.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { operatorServer } from "../smtp/OperatorServer.ts"
-import { SmtpClient } from "../smtp/SmtpClient.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
-import { SsrfGuard } from "../webhook/SsrfGuard.ts"
+import { InboundEndpoints } from "./InboundEndpoints.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
-import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 /**
  * Tables whose rows are deleted in the same statement as the integration: some contain credentials, and quotas bound all of them.
@@ -66,7 +66,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     IntegrationSecrets.Default,
     OAuthApps.Default,
     Quotas.Default,
-    WebhookEndpoints.Default,
+    InboundEndpoints.Default,
     SmtpClient.Default,
     SsrfGuard.Default
   ],
@@ -74,7 +74,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const sql = yield* SqlClient.SqlClient
     const events = yield* Events
     const secrets = yield* IntegrationSecrets
-    const endpoints = yield* WebhookEndpoints
+    const endpoints = yield* InboundEndpoints
     const apps = yield* OAuthApps
     const targets = yield* SsrfGuard
     const quotas = yield* Quotas

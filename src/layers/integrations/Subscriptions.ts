@@ -11,11 +11,11 @@ import {
 import { type Subscription, SubscriptionId } from "../../domain/integrations/Subscription.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeId } from "../postgres/IdGenerator.ts"
-import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeId } from "../infra/postgres/IdGenerator.ts"
+import { isPreconditionMet } from "../infra/postgres/repository/ResourceWriter.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Integrations } from "./Integrations.ts"
 
 interface SubscriptionPath {

@@ -14,9 +14,9 @@ import {
 import type { TaxSet } from "../../domain/invoicing/draft/TaxSets.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { type TaxRate, taxReferenceErrors } from "../../domain/taxes/TaxRate.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { BillingReferences } from "./BillingReferences.ts"
 import { InvoiceDrafts } from "./InvoiceDrafts.ts"
 

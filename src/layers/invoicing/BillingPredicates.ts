@@ -1,8 +1,8 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { prefixOf } from "../../domain/Ids.ts"
-import { jiraReferenceType } from "../../domain/tracker/IssueBilling.ts"
-import { TrackedIssueId } from "../../domain/tracker/TrackedIssue.ts"
+import { jiraReferenceType } from "../../domain/trackers/IssueBilling.ts"
+import { TrackedIssueId } from "../../domain/trackers/TrackedIssue.ts"
 
 /**
  * Whether billable `b` was created from this tracked issue. The key of the issue can have changed since then. The

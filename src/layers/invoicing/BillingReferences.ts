@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { ApiError } from "../../domain/Errors.ts"
 import { hasReference, type ReferenceFields, ReferenceIndex } from "../../domain/invoicing/ReferenceIndex.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { issueOfLine, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { issueOfLine, siteOfLine } from "../../domain/trackers/IssueBilling.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { isCreatedFromIssue } from "./BillingPredicates.ts"
 
 type BilledLine = ReferenceFields & { readonly invoice: string }

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { splitBilling } from "../../domain/contracting/ContractBilling.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
-import { requireExactSums } from "../postgres/ExactSums.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { requireExactSums } from "../infra/postgres/ExactSums.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** What contracts have billed. */
 export class ContractBillings extends Effect.Service<ContractBillings>()("layers/ContractBillings", {

@@ -6,8 +6,8 @@ import type { TaxSet } from "../../domain/invoicing/draft/TaxSets.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import type { TaxRateId } from "../../domain/taxes/TaxRate.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import type { Versioned } from "../infra/postgres/repository/ResourceSpec.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Invoices } from "./Invoices.ts"
 
 /** The fields of a locked contract that invoicing needs. */

@@ -7,10 +7,10 @@ import type { InvoiceStatus } from "../../domain/invoicing/InvoiceStatus.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
-import { byAge, byTime, containsText, hasTrigram } from "../postgres/repository/Keyset.ts"
-import type { ListQuery } from "../postgres/repository/ListPageReader.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { byAge, byTime, containsText, hasTrigram } from "../infra/postgres/repository/Keyset.ts"
+import type { ListQuery } from "../infra/postgres/repository/ListPageReader.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 interface Filter extends ListQuery {
   readonly contractId?: string | undefined

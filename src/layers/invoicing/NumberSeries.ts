@@ -17,9 +17,9 @@ import {
 } from "../../domain/invoicing/NumberSeries.ts"
 import { defaultTimeZone, localDateOf } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { currentOrigin, insertEvents } from "../postgres/repository/EventLog.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { currentOrigin, insertEvents } from "../infra/postgres/repository/EventLog.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** The tables of a series. */
 interface SeriesSpec {

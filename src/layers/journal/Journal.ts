@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { JournalAccount, JournalEntry } from "../../domain/journal/JournalEntry.ts"
 import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
-import { omitNulls, type Row } from "../postgres/repository/Columns.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { omitNulls, type Row } from "../infra/postgres/repository/Columns.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /**
  * The append-only journal: every amount that a client owes, pays or is released from. The database numbers the entries

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { ClientBalance } from "../../domain/payments/ClientBalance.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Clients } from "../contracting/Clients.ts"
-import { requireExactSums } from "../postgres/ExactSums.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { requireExactSums } from "../infra/postgres/ExactSums.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** What clients owe, and what they have paid in advance. */
 export class ClientBalances extends Effect.Service<ClientBalances>()("layers/ClientBalances", {

@@ -18,16 +18,16 @@ import {
   reversePayment,
   toPayment
 } from "../../domain/payments/Payment.ts"
-import { allocationErrors } from "../../domain/payments/Settlement.ts"
+import { allocationErrors } from "../../domain/settlement/Settlement.ts"
 import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
+import { CreditNotes } from "../creditNotes/CreditNotes.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeId } from "../infra/postgres/IdGenerator.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Journal } from "../journal/Journal.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeId } from "../postgres/IdGenerator.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
-import { makeCreditMoves } from "./CreditMoves.ts"
-import { CreditNotes } from "./creditNotes/CreditNotes.ts"
-import { type LockedInvoices, SettledInvoices } from "./SettledInvoices.ts"
+import { makeCreditMoves } from "../settlement/CreditMoves.ts"
+import { type LockedInvoices, SettledInvoices } from "../settlement/SettledInvoices.ts"
 
 interface Filter {
   readonly clientId?: string | undefined

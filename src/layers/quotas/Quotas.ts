@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { finishedStatuses } from "../../domain/delivery/Delivery.ts"
 import { type QuotaName, quotaNames, quotas, rateLimits, requireQuota, toLimit } from "../../domain/Quotas.ts"
 import { CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
-import { Settings } from "../config/Settings.ts"
+import { Settings } from "../infra/config/Settings.ts"
 
 type Owner = string | ReadonlyArray<string>
 

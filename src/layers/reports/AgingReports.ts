@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { type AgingTotal, agingBuckets, type ClientAging, overdueSince } from "../../domain/reports/Aging.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { requireExactSums } from "../postgres/ExactSums.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { requireExactSums } from "../infra/postgres/ExactSums.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
 
 /** `width_bucket` counts from the earliest moment, which begins the last bucket. */

@@ -10,7 +10,7 @@ import {
 } from "../../domain/reports/ReportPeriod.ts"
 import { defaultTimeZone } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** How long a report waits for the transactions of its period. */
 const timeout = "5 seconds"

@@ -11,8 +11,8 @@ import {
   type TaxSum
 } from "../../domain/reports/Revenue.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { requireExactSums } from "../postgres/ExactSums.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { requireExactSums } from "../infra/postgres/ExactSums.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { selectBookedDocuments } from "./BookedDocuments.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
 

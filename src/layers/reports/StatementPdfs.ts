@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { PdfRenderer } from "../infra/pdf/PdfRenderer.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { InvoiceParties } from "../invoicing/document/InvoiceParties.ts"
-import { PdfRenderer } from "../pdf/PdfRenderer.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
 import { Statements } from "./Statements.ts"
 

@@ -11,11 +11,11 @@ import {
   toCurrencyStatements
 } from "../../domain/reports/Statement.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { yieldIfLong } from "../concurrency/EventLoop.ts"
 import { Clients } from "../contracting/Clients.ts"
-import { inSnapshot } from "../postgres/connection/Transactions.ts"
-import { requireExactSums } from "../postgres/ExactSums.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { yieldIfLong } from "../infra/concurrency/EventLoop.ts"
+import { inSnapshot } from "../infra/postgres/connection/Transactions.ts"
+import { requireExactSums } from "../infra/postgres/ExactSums.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { selectClientEntries } from "./BookedDocuments.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
 

@@ -4,10 +4,10 @@ import { fieldError, requireNoErrors } from "../../domain/Errors.ts"
 import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { requireActiveTaxRate, requireValidTaxRate, TaxRate, taxReferenceErrors } from "../../domain/taxes/TaxRate.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 type Rates = ReadonlyMap<string, TaxRate>
 

@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { deleteUpTo } from "../postgres/Batches.ts"
-import { associatedData } from "../secrets/SealedColumns.ts"
-import { Secrets } from "../secrets/Secrets.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { deleteUpTo } from "../infra/postgres/Batches.ts"
+import { associatedData } from "../infra/secrets/SealedColumns.ts"
+import { Secrets } from "../infra/secrets/Secrets.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 
 /** A key is unique within its caller, tenant and operation. */
 export interface IdempotencyKeyScope {

@@ -5,10 +5,10 @@ import { type CreateMember, Member, type MemberId } from "../../domain/tenancy/M
 import { losesOwner, requireCanManage, requireOtherOwner } from "../../domain/tenancy/MemberRules.ts"
 import { CurrentMember, CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
 import type { Role } from "../../domain/tenancy/Roles.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeResource } from "../postgres/repository/Resource.ts"
+import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
+import { makeResource } from "../infra/postgres/repository/Resource.ts"
+import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export class Members extends Effect.Service<Members>()("layers/Members", {
   dependencies: [Quotas.Default],

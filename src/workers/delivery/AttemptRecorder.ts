@@ -1,9 +1,9 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Array, Cause, Chunk, Duration, Effect, FiberSet, Order, Queue, Schedule } from "effect"
 import { type AttemptResult, AttemptResults } from "../../layers/delivery/AttemptResults.ts"
+import { DeliveryMetrics } from "../../layers/delivery/DeliveryMetrics.ts"
+import { isConnectionFatal } from "../../layers/infra/postgres/connection/TransientErrors.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
-import { isConnectionFatal } from "../../layers/postgres/connection/TransientErrors.ts"
-import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
 import { runForever } from "../RunForever.ts"
 
 const maxBatchSize = 200

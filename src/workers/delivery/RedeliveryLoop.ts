@@ -5,7 +5,7 @@ import {
   type OpenRedelivery,
   type RedeliveryLimits
 } from "../../layers/delivery/redelivery/BulkRedeliveries.ts"
-import { isConnectionBroken } from "../../layers/postgres/connection/TransientErrors.ts"
+import { isConnectionBroken } from "../../layers/infra/postgres/connection/TransientErrors.ts"
 import { runForever } from "../RunForever.ts"
 import type { WakeSignal } from "../WakeSignal.ts"
 

@@ -6,11 +6,11 @@ import type { AttemptResult } from "../../layers/delivery/AttemptResults.ts"
 import type { ClaimedDelivery } from "../../layers/delivery/Claims.ts"
 import { GoogleDriveSender } from "../../layers/delivery/GoogleDriveSender.ts"
 import type { MailResult } from "../../layers/delivery/MailProofs.ts"
+import { NatsSender } from "../../layers/infra/nats/NatsSender.ts"
+import { makeEventTraces } from "../../layers/infra/telemetry/EventTraces.ts"
+import { WebhookSender } from "../../layers/infra/webhook/WebhookSender.ts"
 import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets.ts"
-import { EmailSender, type MailSendResult } from "../../layers/mail/EmailSender.ts"
-import { NatsSender } from "../../layers/nats/NatsSender.ts"
-import { makeEventTraces } from "../../layers/telemetry/EventTraces.ts"
-import { WebhookSender } from "../../layers/webhook/WebhookSender.ts"
+import { EmailSender, type MailSendResult } from "../../layers/mails/EmailSender.ts"
 
 const bodyOf = ({ client, createdBy, event, ...payload }: ClaimedDelivery) =>
   encodeEventPayload({ ...payload, id: event, client: client ?? undefined, createdBy: createdBy ?? undefined })

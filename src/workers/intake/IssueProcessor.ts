@@ -1,8 +1,8 @@
 import { Array as Chunks, Effect } from "effect"
-import { Broker } from "../../layers/nats/Broker.ts"
-import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
-import { InboundProcessor } from "../../layers/tracker/InboundProcessor.ts"
-import { type IssueRef, issueRefKey } from "../../layers/tracker/intake/IssueRef.ts"
+import { Broker } from "../../layers/infra/nats/Broker.ts"
+import { InboundProcessor } from "../../layers/trackers/InboundProcessor.ts"
+import { IntakeMetrics } from "../../layers/trackers/IntakeMetrics.ts"
+import { type IssueRef, issueRefKey } from "../../layers/trackers/intake/IssueRef.ts"
 
 /** Issues in one transaction, and concurrent transactions of one process. */
 const maxBatchSize = 50

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { CreditNotePdfs } from "../../layers/creditNotes/CreditNotePdfs.ts"
+import { CreditNotes } from "../../layers/creditNotes/CreditNotes.ts"
 import { type InvoiceFileJob, InvoiceFileQueue } from "../../layers/invoicing/document/InvoiceFileQueue.ts"
 import { InvoicePdfs } from "../../layers/invoicing/document/InvoicePdfs.ts"
 import { Invoices } from "../../layers/invoicing/Invoices.ts"
-import { CreditNotePdfs } from "../../layers/payments/creditNotes/CreditNotePdfs.ts"
-import { CreditNotes } from "../../layers/payments/creditNotes/CreditNotes.ts"
 import { runForever } from "../RunForever.ts"
 
 const pollInterval = "5 seconds"

@@ -1,25 +1,25 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
-import { BlobStoreLive } from "../../layers/blobs/BlobStoreLive.ts"
 import { Assets } from "../../layers/branding/Assets.ts"
 import { Blobs } from "../../layers/branding/Blobs.ts"
+import { CreditNotePdfs } from "../../layers/creditNotes/CreditNotePdfs.ts"
+import { CreditNotes } from "../../layers/creditNotes/CreditNotes.ts"
 import { DeletedIntegrations } from "../../layers/delivery/retention/DeletedIntegrations.ts"
 import { Retention } from "../../layers/delivery/retention/Retention.ts"
+import { Erasure } from "../../layers/erasure/Erasure.ts"
+import { BlobStoreLive } from "../../layers/infra/blobs/BlobStoreLive.ts"
+import { batchSize, drainInBatches } from "../../layers/infra/postgres/Batches.ts"
 import { OAuthStates } from "../../layers/integrations/authorization/OAuthStates.ts"
 import { TokenRevocation } from "../../layers/integrations/authorization/TokenRevocation.ts"
 import { failUnreachableIntegrations } from "../../layers/integrations/FailingIntegrations.ts"
+import { InboundEndpoints } from "../../layers/integrations/InboundEndpoints.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
-import { JiraWebhookReconciler } from "../../layers/integrations/jiraWebhooks/JiraWebhookReconciler.ts"
-import { WebhookEndpoints } from "../../layers/integrations/WebhookEndpoints.ts"
 import { InvoiceFileQueue } from "../../layers/invoicing/document/InvoiceFileQueue.ts"
 import { InvoicePdfs } from "../../layers/invoicing/document/InvoicePdfs.ts"
 import { Invoices } from "../../layers/invoicing/Invoices.ts"
-import { CreditNotePdfs } from "../../layers/payments/creditNotes/CreditNotePdfs.ts"
-import { CreditNotes } from "../../layers/payments/creditNotes/CreditNotes.ts"
-import { batchSize, drainInBatches } from "../../layers/postgres/Batches.ts"
-import { Erasure } from "../../layers/tenancy/Erasure.ts"
 import { IdempotencyKeys } from "../../layers/tenancy/IdempotencyKeys.ts"
-import { InboundRetention } from "../../layers/tracker/InboundRetention.ts"
+import { InboundRetention } from "../../layers/trackers/InboundRetention.ts"
+import { JiraWebhookReconciler } from "../../layers/trackers/jira/JiraWebhookReconciler.ts"
 import { runForever } from "../RunForever.ts"
 import { startInvoiceFileRenderer } from "./InvoiceFileRenderer.ts"
 
@@ -68,7 +68,7 @@ const makeTasks = Effect.gen(function* () {
     "idempotency keys": drainInBatches(batchSize, (yield* IdempotencyKeys).purge),
     "OAuth states": drainInBatches(batchSize, (yield* OAuthStates).sweep),
     "unconfirmed grants": drainInBatches(remoteBatchSize, (yield* TokenRevocation).sweep),
-    "webhook endpoints": drainInBatches(batchSize, (yield* WebhookEndpoints).sweep),
+    "webhook endpoints": drainInBatches(batchSize, (yield* InboundEndpoints).sweep),
     "bodies of inbound webhooks": drainInBatches(batchSize, inbound.deleteBodies),
     "inbound webhooks": drainInBatches(batchSize, inbound.deleteExpired),
     "response bodies of receivers": drainInBatches(batchSize, retention.clearAttemptPayloads),
@@ -102,7 +102,7 @@ export const JanitorDependencies = Layer.mergeAll(
   DeletedIntegrations.Default,
   OAuthStates.Default,
   TokenRevocation.Default,
-  WebhookEndpoints.Default,
+  InboundEndpoints.Default,
   InboundRetention.Default
 )
 

@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "vitest"
-import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { Blobs } from "../../../src/layers/branding/Blobs.ts"
+import { PostgresBlobs } from "../../../src/layers/infra/blobs/PostgresBlobs.ts"
 import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
 import {
   assertFailure,

@@ -1,6 +1,6 @@
 import sharp from "sharp"
 import { assert, beforeAll, describe, it } from "vitest"
-import { prepareImages } from "../../../src/layers/pdf/drawing/DrawableImages.ts"
+import { prepareImages } from "../../../src/layers/infra/pdf/drawing/DrawableImages.ts"
 import { type ResourceBody, resourceMaker } from "../../support/fixtures/resources.ts"
 import { lockRow } from "../../support/fixtures/rowLock.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"

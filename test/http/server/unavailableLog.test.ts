@@ -4,7 +4,7 @@ import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 import { type ApiError, ServiceUnavailable, Unavailable } from "../../../src/domain/Errors.ts"
 import { makeUnavailableLog } from "../../../src/http/server/response/UnavailableLog.ts"
 import { toWireError } from "../../../src/http/server/response/WireErrors.ts"
-import { noConnectionInTime } from "../../../src/layers/postgres/connection/TransientErrors.ts"
+import { noConnectionInTime } from "../../../src/layers/infra/postgres/connection/TransientErrors.ts"
 
 describe("The log of unavailable services", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
+import { Api } from "../../../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
-import { Api } from "../../../src/http/HandlerGroups.ts"
 import { type Operation, operationsOf } from "../../support/assertions/operations.ts"
 import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { addMember } from "../../support/fixtures/members.ts"

@@ -1,6 +1,6 @@
 import { assert, beforeAll, describe, it } from "vitest"
+import { Api } from "../../../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
-import { Api } from "../../../src/http/HandlerGroups.ts"
 import { type Operation, operationsOf } from "../../support/assertions/operations.ts"
 import { minimalBodies, prefixOf } from "../../support/fixtures/minimalBodies.ts"
 import { makeTenantFixture, type TenantFixture } from "../../support/fixtures/tenantFixture.ts"

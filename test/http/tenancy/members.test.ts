@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { developmentIssuer } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { developmentIssuer } from "../../../src/layers/infra/auth/DevelopmentKey.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
 import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 

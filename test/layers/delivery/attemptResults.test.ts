@@ -3,7 +3,7 @@ import type { SendPool } from "../../../src/domain/delivery/SendLimits.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import type { AttemptResult } from "../../../src/layers/delivery/AttemptResults.ts"
 import type { ClaimedDelivery } from "../../../src/layers/delivery/Claims.ts"
-import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../../src/layers/infra/postgres/IdGenerator.ts"
 import { insertDelivery } from "../../support/fixtures/deliveryRows.ts"
 import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 

@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit, type SendPool, sendPools } from "../../../src/domain/delivery/SendLimits.ts"
 import { leaseSeconds } from "../../../src/layers/delivery/Claims.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
-import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../../src/layers/infra/postgres/IdGenerator.ts"
 import { countReads } from "../../support/assertions/readCounts.ts"
 import {
   insertDueDeliveries,

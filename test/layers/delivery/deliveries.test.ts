@@ -3,7 +3,7 @@ import { initialLimit } from "../../../src/domain/delivery/SendLimits.ts"
 import type { AttemptResult } from "../../../src/layers/delivery/AttemptResults.ts"
 import type { ClaimedDelivery } from "../../../src/layers/delivery/Claims.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
-import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../../src/layers/infra/postgres/IdGenerator.ts"
 import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 const limits: ClaimLimits = {

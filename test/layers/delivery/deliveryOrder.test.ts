@@ -6,7 +6,6 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { CurrentTenant, IfMatch } from "../../../src/domain/tenancy/RequestContext.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
-import type { Settings } from "../../../src/layers/config/Settings.ts"
 import { Deliveries } from "../../../src/layers/delivery/Deliveries.ts"
 import {
   lockAndReorderDeliveries,
@@ -14,9 +13,10 @@ import {
   type OrderingKey,
   promoteNextDeliveries
 } from "../../../src/layers/delivery/DeliveryOrder.ts"
-import { inTransaction } from "../../../src/layers/postgres/connection/Transactions.ts"
-import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
-import { migrate } from "../../../src/layers/postgres/Migrations.ts"
+import type { Settings } from "../../../src/layers/infra/config/Settings.ts"
+import { inTransaction } from "../../../src/layers/infra/postgres/connection/Transactions.ts"
+import { makeId } from "../../../src/layers/infra/postgres/IdGenerator.ts"
+import { migrate } from "../../../src/layers/infra/postgres/Migrations.ts"
 import { type DeliveryFields, insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
 import { lockRow } from "../../support/fixtures/rowLock.ts"
 import { freshDatabase, openPool } from "../../support/servers/database.ts"

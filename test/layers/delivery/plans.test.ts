@@ -1,6 +1,6 @@
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
-import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
+import { makeId } from "../../../src/layers/infra/postgres/IdGenerator.ts"
 import { outlivePlans } from "../../support/assertions/queryPlans.ts"
 import { countReads } from "../../support/assertions/readCounts.ts"
 import { insertEventHistory } from "../../support/fixtures/eventHistory.ts"

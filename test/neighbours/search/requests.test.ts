@@ -4,8 +4,8 @@ import { assert, describe, it } from "vitest"
 import { listOperations, type Operation, type Parameter } from "../../../neighbours/search/openApi.ts"
 import { makePools } from "../../../neighbours/search/pools.ts"
 import { makeCandidates, makePrepare, type PreparedRequest } from "../../../neighbours/search/requests.ts"
+import { Api } from "../../../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
-import { Api } from "../../../src/http/HandlerGroups.ts"
 
 const document = makeOpenApiDocument(Api)
 const operations = listOperations(document)

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { assert } from "vitest"
-import { readSettings, settings } from "../../../src/layers/config/Settings.ts"
-import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
-import { apiHeapOptions } from "../../../src/layers/local/process/HeapOptions.ts"
+import { readSettings, settings } from "../../../src/layers/infra/config/Settings.ts"
+import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
+import { apiHeapOptions } from "../../../src/layers/infra/local/process/HeapOptions.ts"
 import { workerNames } from "../../../src/workers/registry.ts"
 
 export const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), "utf8")

@@ -1,5 +1,5 @@
-import { type Migration, migrationFileName } from "../../../src/layers/postgres/migration/Migration.ts"
-import { splitStatements, stripComments } from "../../../src/layers/postgres/migration/SqlStatements.ts"
+import { type Migration, migrationFileName } from "../../../src/layers/infra/postgres/migration/Migration.ts"
+import { splitStatements, stripComments } from "../../../src/layers/infra/postgres/migration/SqlStatements.ts"
 
 /** The context of a statement: tables that its file creates, which nobody uses yet, and earlier statements. */
 interface MigrationContext {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { assert } from "vitest"
-import { readSettings } from "../../../src/layers/config/Settings.ts"
+import { readSettings } from "../../../src/layers/infra/config/Settings.ts"
 
 /** Why an environment is refused. Failing with the settings themselves would take vitest for ever to print. */
 export const settingsErrors = (environment: NodeJS.ProcessEnv) =>

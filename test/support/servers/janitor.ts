@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
+import { PostgresBlobs } from "../../../src/layers/infra/blobs/PostgresBlobs.ts"
 import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
 import { testLayers } from "./layers.ts"
 import type { Service } from "./service.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer, Logger } from "effect"
-import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
+import { readSettings, Settings } from "../../../src/layers/infra/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/infra/postgres/connection/PostgresClient.ts"
 
 /** Settings and a database for tests without HTTP. Discards logs. */
 export const testLayers = (databaseUrl: string, environment: Readonly<Record<string, string>> = {}) =>

@@ -1,7 +1,7 @@
 import { Effect, Logger } from "effect"
 import pg from "pg"
-import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { migrate } from "../../../src/layers/postgres/Migrations.ts"
+import { readSettings, Settings } from "../../../src/layers/infra/config/Settings.ts"
+import { migrate } from "../../../src/layers/infra/postgres/Migrations.ts"
 
 /** The database that the databases of the tests are copied from. */
 export const migratedTemplate = "migrated"

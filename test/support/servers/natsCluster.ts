@@ -1,6 +1,6 @@
 import { connect, ErrorCode, NatsError } from "nats"
-import type { SettingsShape } from "../../../src/layers/config/Settings.ts"
-import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
+import type { SettingsShape } from "../../../src/layers/infra/config/Settings.ts"
+import { makeNatsNames } from "../../../src/layers/infra/nats/NatsNames.ts"
 
 /** Whether this run has three NATS servers, of which one at a time is killed. */
 export const isClusterRun = process.env["TEST_NATS_CLUSTER"] !== undefined

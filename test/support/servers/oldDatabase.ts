@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { migrate, migrations } from "../../../src/layers/postgres/Migrations.ts"
-import { applyMigrations } from "../../../src/layers/postgres/migration/MigrationRunner.ts"
+import { migrate, migrations } from "../../../src/layers/infra/postgres/Migrations.ts"
+import { applyMigrations } from "../../../src/layers/infra/postgres/migration/MigrationRunner.ts"
 import { freshDatabase, openPool } from "./database.ts"
 import { testLayers } from "./layers.ts"
 

@@ -7,7 +7,7 @@ import type { Invoice, InvoiceId } from "../../../src/domain/invoicing/Invoice.t
 import { netOf } from "../../../src/domain/invoicing/InvoiceTotals.ts"
 import type { JournalEntry } from "../../../src/domain/journal/JournalEntry.ts"
 import type { Payment, PaymentId } from "../../../src/domain/payments/Payment.ts"
-import { type Settlement, settleInvoice } from "../../../src/domain/payments/Settlement.ts"
+import { type Settlement, settleInvoice } from "../../../src/domain/settlement/Settlement.ts"
 import { addEntry, type FindDocument, type JournalSums, noEntries } from "./journalSums.ts"
 
 export type Client = typeof ClientId.Type

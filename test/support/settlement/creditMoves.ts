@@ -10,7 +10,7 @@ import {
   refund,
   unallocatedErrors
 } from "../../../src/domain/payments/Allocation.ts"
-import { type AllocatedInvoice, allocationErrors } from "../../../src/domain/payments/Settlement.ts"
+import { type AllocatedInvoice, allocationErrors } from "../../../src/domain/settlement/Settlement.ts"
 import { type Accounts, book, type InvoiceKey, invoiceOf, settle } from "./accounts.ts"
 import { type Choices, combine, operation, violating } from "./operation.ts"
 

@@ -14,7 +14,7 @@ import {
   writeOffEntry,
   writeOffReversalEntry
 } from "../../../src/domain/journal/JournalEntry.ts"
-import { requireWriteOff, requireWrittenOff } from "../../../src/domain/payments/Settlement.ts"
+import { requireWriteOff, requireWrittenOff } from "../../../src/domain/settlement/Settlement.ts"
 import { type Accounts, bill, book, type InvoiceKey, invoiceOf, putInvoice, putNote, settle, sum } from "./accounts.ts"
 import { about, combine, operation } from "./operation.ts"
 

@@ -8,7 +8,7 @@ import {
   reversePayment as reversed,
   toPayment
 } from "../../../src/domain/payments/Payment.ts"
-import { allocationErrors } from "../../../src/domain/payments/Settlement.ts"
+import { allocationErrors } from "../../../src/domain/settlement/Settlement.ts"
 import {
   type Accounts,
   at,

@@ -1,6 +1,6 @@
 import { assert, describe, it, vi } from "vitest"
-import { batchSize } from "../../../src/layers/postgres/Batches.ts"
-import { maxBatchesUnvacuumed } from "../../../src/layers/tenancy/Erasure.ts"
+import { maxBatchesUnvacuumed } from "../../../src/layers/erasure/Erasure.ts"
+import { batchSize } from "../../../src/layers/infra/postgres/Batches.ts"
 import { countDeletes } from "../../support/assertions/deleteCounts.ts"
 import { insertDeliveredEvents } from "../../support/fixtures/deliveredRows.ts"
 import { insertIntegration } from "../../support/fixtures/deliveryRows.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { assert, describe, it } from "vitest"
-import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
+import { PostgresBlobs } from "../../../src/layers/infra/blobs/PostgresBlobs.ts"
 import { makeInvoiceFileRenderer } from "../../../src/workers/janitor/InvoiceFileRenderer.ts"
 import { InvoiceRenderingDependencies } from "../../../src/workers/janitor/Janitor.ts"
 import { invoiceClient } from "../../support/fixtures/invoices.ts"

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 import { NotFound } from "../../../domain/Errors.ts"
-import { acceptsDevelopmentTokens } from "../../../layers/auth/DevelopmentKey.ts"
-import { Settings, type SettingsShape } from "../../../layers/config/Settings.ts"
+import { acceptsDevelopmentTokens } from "../../../layers/infra/auth/DevelopmentKey.ts"
+import { Settings, type SettingsShape } from "../../../layers/infra/config/Settings.ts"
 import type { PlainRoute } from "../AnonymousRequests.ts"
 import type { HttpResponse } from "../response/HttpResponse.ts"
 

@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect"
-import { signDevelopmentToken } from "../../../layers/auth/DevelopmentKey.ts"
-import type { SettingsShape } from "../../../layers/config/Settings.ts"
+import { signDevelopmentToken } from "../../../layers/infra/auth/DevelopmentKey.ts"
+import type { SettingsShape } from "../../../layers/infra/config/Settings.ts"
 import { consolePath } from "./Console.ts"
 import { signInCodePath } from "./ConsoleSignIn.ts"
 import { developmentSubject } from "./DevelopmentToken.ts"

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http"
 import { Effect } from "effect"
 import { NotFound } from "../../../domain/Errors.ts"
-import { acceptsDevelopmentTokens, signDevelopmentToken } from "../../../layers/auth/DevelopmentKey.ts"
-import { parseAddress } from "../../../layers/config/AddressRange.ts"
-import { Settings } from "../../../layers/config/Settings.ts"
+import { acceptsDevelopmentTokens, signDevelopmentToken } from "../../../layers/infra/auth/DevelopmentKey.ts"
+import { parseAddress } from "../../../layers/infra/config/AddressRange.ts"
+import { Settings } from "../../../layers/infra/config/Settings.ts"
 import type { PlainRoute } from "../AnonymousRequests.ts"
 
 /** The subject of the README's examples, so that the page shows what they made. */

@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Broker } from "../../../layers/nats/Broker.ts"
-import { makeSqlClient } from "../../../layers/postgres/connection/PostgresClient.ts"
-import { isReadOnly } from "../../../layers/postgres/connection/TransientErrors.ts"
-import { isMigrated } from "../../../layers/postgres/Migrations.ts"
+import { Broker } from "../../../layers/infra/nats/Broker.ts"
+import { makeSqlClient } from "../../../layers/infra/postgres/connection/PostgresClient.ts"
+import { isReadOnly } from "../../../layers/infra/postgres/connection/TransientErrors.ts"
+import { isMigrated } from "../../../layers/infra/postgres/Migrations.ts"
 import type { PlainRoute } from "../AnonymousRequests.ts"
 import { jsonResponse } from "../response/HttpResponse.ts"
 

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { Counter, Gauge } from "prom-client"
-import type { PermitRejection } from "../../../layers/concurrency/KeyQueue.ts"
-import { makeToRequestError } from "../../../layers/concurrency/RequestRejection.ts"
-import { DurationHistogram, type DurationSeries } from "../../../layers/telemetry/DurationHistogram.ts"
-import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
+import type { PermitRejection } from "../../../layers/infra/concurrency/KeyQueue.ts"
+import { makeToRequestError } from "../../../layers/infra/concurrency/RequestRejection.ts"
+import { DurationHistogram, type DurationSeries } from "../../../layers/infra/telemetry/DurationHistogram.ts"
+import { MetricsRegistry } from "../../../layers/infra/telemetry/MetricsRegistry.ts"
 
 /** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */
 type KeyedReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files" | "exports"

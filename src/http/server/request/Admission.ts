@@ -2,14 +2,14 @@ import { Duration, Effect, Record } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { standingRequests } from "../../../layers/concurrency/FairQueues.ts"
+import { standingRequests } from "../../../layers/infra/concurrency/FairQueues.ts"
 import {
   type FairSemaphoreLimits,
   makeFairSemaphore,
   type PermitOwner
-} from "../../../layers/concurrency/FairSemaphore.ts"
-import { Settings } from "../../../layers/config/Settings.ts"
-import { connectionShares } from "../../../layers/postgres/connection/Pool.ts"
+} from "../../../layers/infra/concurrency/FairSemaphore.ts"
+import { Settings } from "../../../layers/infra/config/Settings.ts"
+import { connectionShares } from "../../../layers/infra/postgres/connection/Pool.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { PagedList } from "../response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "../response/HttpResponse.ts"

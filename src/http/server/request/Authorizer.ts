@@ -18,12 +18,12 @@ import {
 } from "../../../domain/tenancy/RequestContext.ts"
 import { hasRole } from "../../../domain/tenancy/Roles.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { EndpointKey } from "../../../domain/tracker/IssueWebhook.ts"
-import { isJiraToken, JiraTokenVerifier } from "../../../layers/auth/JiraTokenVerifier.ts"
-import { Memberships } from "../../../layers/auth/Memberships.ts"
-import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
-import type { StatementGuard } from "../../../layers/concurrency/RequestShare.ts"
-import { WebhookEndpoints } from "../../../layers/integrations/WebhookEndpoints.ts"
+import { EndpointKey } from "../../../domain/trackers/IssueWebhook.ts"
+import { TokenVerifier } from "../../../layers/infra/auth/TokenVerifier.ts"
+import type { StatementGuard } from "../../../layers/infra/concurrency/RequestShare.ts"
+import { InboundEndpoints } from "../../../layers/integrations/InboundEndpoints.ts"
+import { Memberships } from "../../../layers/tenancy/Memberships.ts"
+import { isJiraToken, JiraTokenVerifier } from "../../../layers/trackers/jira/JiraTokenVerifier.ts"
 import type { AccessRule } from "../../api/Access.ts"
 import type { Admission } from "./Admission.ts"
 import { andThen } from "./Steps.ts"
@@ -94,7 +94,7 @@ export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission)
   const tokens = yield* TokenVerifier
   const trackerTokens = yield* JiraTokenVerifier
   const memberships = yield* Memberships
-  const endpoints = yield* WebhookEndpoints
+  const endpoints = yield* InboundEndpoints
 
   /** Verifies the token and continues, unless the caller is over its limits. */
   const withPrincipal = <A, E>(

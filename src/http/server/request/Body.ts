@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
 import { PayloadTooLarge, UnsupportedMediaType, type ValidationError, validationError } from "../../../domain/Errors.ts"
-import { longWorkBytes, yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
+import { longWorkBytes, yieldToEventLoop } from "../../../layers/infra/concurrency/EventLoop.ts"
 import { measureJson } from "./JsonStructure.ts"
 
 /** How much of an oversized body is read and discarded: a client that is still sending cannot read its response. */

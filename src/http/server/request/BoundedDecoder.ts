@@ -1,6 +1,6 @@
 import { Array as Arr, Effect, Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import { maxDetails } from "../../../domain/Errors.ts"
-import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
+import { yieldToEventLoop } from "../../../layers/infra/concurrency/EventLoop.ts"
 import { toValidationDetails } from "./ValidationDetails.ts"
 
 type Issue = ParseResult.ParseIssue

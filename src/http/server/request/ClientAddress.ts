@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
-import { isInRanges, parseAddress, parseRange } from "../../../layers/config/AddressRange.ts"
+import { isInRanges, parseAddress, parseRange } from "../../../layers/infra/config/AddressRange.ts"
 
 /** Providers assign IPv6 in /64 blocks, so all addresses of a block count as one client. */
 const addressBlockOf = (text: string) => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { Context } from "effect"
-import type { StatementGuard } from "../../../layers/concurrency/RequestShare.ts"
+import type { StatementGuard } from "../../../layers/infra/concurrency/RequestShare.ts"
 import type { Identity } from "./Authorizer.ts"
 
 const noServices: Context.Context<never> = Context.empty()

@@ -1,8 +1,8 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Cause, Effect, Option, Schema } from "effect"
 import { ApiError, InternalError, ServiceUnavailable, Unavailable } from "../../../domain/Errors.ts"
-import { BlobStoreUnavailable } from "../../../layers/blobs/BlobStoreUnavailable.ts"
-import { isTransient, isWithoutConnection } from "../../../layers/postgres/connection/TransientErrors.ts"
+import { BlobStoreUnavailable } from "../../../layers/infra/blobs/BlobStoreUnavailable.ts"
+import { isTransient, isWithoutConnection } from "../../../layers/infra/postgres/connection/TransientErrors.ts"
 
 const isWireError = Schema.is(ApiError)
 

@@ -8,8 +8,8 @@ import {
 } from "../../../domain/delivery/Delivery.ts"
 import { NotFound } from "../../../domain/Errors.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
-import { inTransaction } from "../../postgres/connection/Transactions.ts"
-import { makeId, minIdAt } from "../../postgres/IdGenerator.ts"
+import { inTransaction } from "../../infra/postgres/connection/Transactions.ts"
+import { makeId, minIdAt } from "../../infra/postgres/IdGenerator.ts"
 import {
   isFinishedSql,
   lockOrderingExclusive,

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { type BatchCursor, deleteBatch, runInBatches, withRowLock } from "../../postgres/Batches.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { type BatchCursor, deleteBatch, runInBatches, withRowLock } from "../../infra/postgres/Batches.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 import { deleteAttempts, type RemovalLimits, removalLimits } from "./DeliveryRemoval.ts"
 
 interface Deleted {

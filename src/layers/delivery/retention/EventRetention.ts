@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { inTransaction } from "../../postgres/connection/Transactions.ts"
+import { inTransaction } from "../../infra/postgres/connection/Transactions.ts"
 import { isUnfinishedSql } from "../DeliveryOrder.ts"
 import { deleteAttempts, type RemovalLimits } from "./DeliveryRemoval.ts"
 

@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Settings } from "../../config/Settings.ts"
-import { deleteUpTo, runInBatches } from "../../postgres/Batches.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { Settings } from "../../infra/config/Settings.ts"
+import { deleteUpTo, runInBatches } from "../../infra/postgres/Batches.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 import { makeEventRetention } from "./EventRetention.ts"
 
 /** Deletes events, attempt payloads and secrets after their retention period. */

@@ -4,10 +4,10 @@ import { type Integration, toStatusReason } from "../../../domain/integrations/I
 import { canTransitionIntegration, integrationTransitions } from "../../../domain/integrations/IntegrationStatus.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { inTransaction } from "../../postgres/connection/Transactions.ts"
-import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
-import type { WriteOptions } from "../../postgres/repository/ResourceWriter.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { inTransaction } from "../../infra/postgres/connection/Transactions.ts"
+import type { Versioned } from "../../infra/postgres/repository/ResourceSpec.ts"
+import type { WriteOptions } from "../../infra/postgres/repository/ResourceWriter.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 import { Integrations } from "../Integrations.ts"
 
 /** Status changes of an integration: authorized, authorization failed, authorization lost. */

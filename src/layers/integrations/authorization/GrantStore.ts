@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { associatedData } from "../../secrets/SealedColumns.ts"
-import { Secrets } from "../../secrets/Secrets.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { associatedData } from "../../infra/secrets/SealedColumns.ts"
+import { Secrets } from "../../infra/secrets/Secrets.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 import type { OAuthGrant } from "./PendingGrants.ts"
 
 interface Row {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import type { AuthorizedSession } from "../../oauth/AuthorizedSession.ts"
-import { type ProviderRequest, redactSecret, sendProviderRequest } from "../../providerHttp/ProviderRequest.ts"
+import type { AuthorizedSession } from "../../infra/oauth/AuthorizedSession.ts"
+import { type ProviderRequest, redactSecret, sendProviderRequest } from "../../infra/providerHttp/ProviderRequest.ts"
 import { Grants } from "./Grants.ts"
 
 /** Sends requests with the access token of an integration. */

@@ -2,8 +2,8 @@ import { Effect, Schema } from "effect"
 import { type EInvoiceSyntax, requireReady, toEInvoiceCheck } from "../../../domain/eInvoice/EInvoiceCheck.ts"
 import type { EInvoiceSource } from "../../../domain/eInvoice/EInvoiceSource.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
-import { PdfRenderer } from "../../pdf/PdfRenderer.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { PdfRenderer } from "../../infra/pdf/PdfRenderer.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 
 /** A document of which an e-invoice is made. */
 export interface EInvoiceRequest<E, R> {

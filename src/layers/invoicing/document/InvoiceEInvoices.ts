@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { type EInvoiceSyntax, requireIssued } from "../../../domain/eInvoice/EInvoiceCheck.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 import { Invoices } from "../Invoices.ts"
 import { EInvoiceWriter } from "./EInvoiceWriter.ts"
 import { InvoiceDetails } from "./InvoicePdfs.ts"

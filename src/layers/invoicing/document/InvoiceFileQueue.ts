@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { QueuedFile } from "../../../domain/invoicing/document/InvoiceFile.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 
 export interface InvoiceFileJob {
   readonly tenant: TenantId

@@ -3,8 +3,8 @@ import { Effect, Stream } from "effect"
 import type { QueuedFile } from "../../../domain/invoicing/document/InvoiceFile.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { Blobs, type StagedUpload } from "../../branding/Blobs.ts"
-import { inTransaction } from "../../postgres/connection/Transactions.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { inTransaction } from "../../infra/postgres/connection/Transactions.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 
 /** A file that is saved as a blob of its tenant. */
 export interface InvoiceFile {

@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect"
 import type { ImageRole, InvoiceImages as ImagesByRole } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { Blobs } from "../../branding/Blobs.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 
 interface ImageRow {
   readonly role: ImageRole

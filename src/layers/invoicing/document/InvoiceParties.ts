@@ -8,8 +8,8 @@ import { defaultLanguage, type Language } from "../../../domain/Language.ts"
 import type { BankAccount } from "../../../domain/money/BankAccount.ts"
 import type { BillingContact } from "../../../domain/tenancy/BillingContact.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
-import { makeEntityMapper, type Row, selectList, type TableShape } from "../../postgres/repository/Columns.ts"
-import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { makeEntityMapper, type Row, selectList, type TableShape } from "../../infra/postgres/repository/Columns.ts"
+import { withSpans } from "../../infra/telemetry/UseCaseSpans.ts"
 
 const address: TableShape = { table: "addresses", fields: Address.fields, relations: ["client"] }
 

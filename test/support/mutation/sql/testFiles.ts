@@ -1,21 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../../../../src/layers/local/ProjectRoot.ts"
+import { projectRoot } from "../../../../src/layers/infra/local/ProjectRoot.ts"
 
 /** Tests that use the statements of an area, beside those in folders of its name. */
 const others: Readonly<Record<string, ReadonlyArray<string>>> = {
   payments: ["http/reports/", "layers/journal/", "http/tenancy/export.test", "http/invoicing/eInvoices"],
-  delivery: ["workers/relay/", "workers/janitor/", "http/integrations/del", "layers/integrations/failing"],
-  mail: ["workers/delivery/email", "layers/delivery/mailDeliveries"],
+  delivery: ["workers/relay/", "workers/janitor/", "http/integrations/deletion", "layers/integrations/failing"],
+  mails: ["workers/delivery/email", "layers/delivery/mailDeliveries"],
   integrations: ["workers/intake/", "workers/delivery/"],
-  tracker: ["workers/intake/"],
-  events: ["workers/relay/", "http/integrations/events"],
+  trackers: ["workers/intake/"],
+  events: ["workers/relay/"],
   journal: ["http/payments/", "http/reports/"],
-  taxes: ["http/invoicing/tax"],
+  erasure: ["workers/janitor/"],
+  settlement: ["http/payments/", "http/creditNotes/"],
   tenancy: ["workers/janitor/"]
 }
 
-const areaOf = (file: string) => /^src\/layers\/(\w+)/.exec(file)?.[1] ?? ""
+const areaOf = (file: string) => /^src\/layers\/(?:infra\/)?(\w+)/.exec(file)?.[1] ?? ""
 
 const pathOf = (name: string) => join(projectRoot, "test", name)
 
@@ -32,7 +33,7 @@ const all = () =>
 export const testFilesOf = (files: Iterable<string>): ReadonlyArray<string> => {
   const areas = [...new Set(Array.from(files, areaOf))]
   const places = [
-    ...areas.flatMap((area) => [`http/${area}/`, `layers/${area}/`, `workers/${area}/`]),
+    ...areas.flatMap((area) => [`http/${area}/`, `layers/${area}/`, `layers/infra/${area}/`, `workers/${area}/`]),
     ...areas.flatMap((area) => others[area] ?? [])
   ]
   const names = all()
