@@ -16,5 +16,4 @@ export const runProgram = async (name, entry, options = {}) => {
 }
 
 /** Builds and runs a program of the folder tools, which uses the client package. */
-export const runTool = (name) =>
-  runProgram(name, `tools/${name}/main.ts`, { quiet: true, client: true })
+export const runTool = (name) => runProgram(name, `tools/${name}/main.ts`, { quiet: true, client: true })

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { isDeepStrictEqual, parseArgs } from "node:util"
 import fc from "fast-check"
 import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
 import { findReadinessErrors } from "../../../src/domain/eInvoice/readiness/Readiness.ts"
+import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
 import { loadFonts } from "../../../src/layers/infra/pdf/drawing/Fonts.ts"
 import { drawInvoice } from "../../../src/layers/infra/pdf/drawing/InvoiceLayout.ts"
 import { encodeAttachment, encodeEInvoice } from "../../../src/layers/infra/pdf/EInvoiceEncoding.ts"
@@ -78,8 +80,7 @@ const validateAll = async (validator: string, files: ReadonlyArray<string>) => {
   return broken
 }
 
-// The build copies the fonts next to this program.
-const fonts = loadFonts(new URL("./fonts/", import.meta.url))
+const fonts = loadFonts(pathToFileURL(`${projectRoot}/node_modules/dejavu-fonts-ttf/ttf/`))
 
 /** Compares the XML in the PDF of each e-invoice with that of the API. */
 const checkHybrids = async (sources: ReadonlyArray<EInvoiceSource>) => {

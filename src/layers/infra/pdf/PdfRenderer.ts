@@ -9,7 +9,7 @@ import { type PdfDocument, rowCountOf } from "./PdfDocument.ts"
 import { makeRenderThread } from "./RenderThread.ts"
 
 /** The build writes the worker's program next to the main one. When run from source, this uses the last build. */
-const program = new URL(import.meta.url.endsWith(".ts") ? "../../../dist/pdf.js" : "./pdf.js", import.meta.url)
+const program = new URL(import.meta.url.endsWith(".ts") ? "../../../../dist/pdf.js" : "./pdf.js", import.meta.url)
 
 /** A document to render. */
 export interface RenderRequest<E, R, D extends PdfDocument = InvoiceDocument> {
