@@ -131,6 +131,12 @@ export default {
       to: { path: "^src/console/" }
     },
     {
+      name: "the-service-imports-no-tool",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(bench|test|tools)/" }
+    },
+    {
       name: "main-is-the-command-line",
       severity: "error",
       from: {},

@@ -10,7 +10,7 @@ export const quick = [
   "test/console/{bundle,fieldErrors}.test.ts",
   "test/docs.test.ts",
   "test/domain/**/*.test.ts",
-  "test/neighbours/bounds.test.ts",
+  "test/bench/neighbours/bounds.test.ts",
   "test/packaging/{compose,dockerfile,kubernetes,packages,systemd}.test.ts",
   "test/scripts/*.test.ts",
   "test/bench/ratio.test.ts",

@@ -1,6 +1,6 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
-import { printLine, withProgress } from "../src/layers/infra/local/ConsoleProgress.ts"
-import { makeStopSignal } from "../src/layers/infra/local/process/StopSignals.ts"
+import { printLine, withProgress } from "../tools/local/ConsoleProgress.ts"
+import { makeStopSignal } from "../tools/local/process/StopSignals.ts"
 import { compareWithBaseline } from "./baseline/baselineComparison.ts"
 import { budgetRequests, checkBudgets, describeBudgetFailure, isBudgeted } from "./budget/budgetBenchmark.ts"
 import { formatCostTables } from "./costReport.ts"

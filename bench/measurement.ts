@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { withProgress } from "../src/layers/infra/local/ConsoleProgress.ts"
+import { withProgress } from "../tools/local/ConsoleProgress.ts"
 import { runLoad, type Sample } from "./load.ts"
 import { median } from "./median.ts"
 import type { Options } from "./options.ts"

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
-import { waitUntilApiReady } from "../src/layers/infra/local/ApiReadiness.ts"
-import { lastLines, openLog } from "../src/layers/infra/local/process/LogFile.ts"
+import { waitUntilApiReady } from "../tools/local/ApiReadiness.ts"
+import { lastLines, openLog } from "../tools/local/process/LogFile.ts"
 import {
   readCpuMillis,
   readFamilyCpuMillis,

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { lockDataDir } from "../src/layers/infra/local/DataDir.ts"
-import { stopOrphanedNats } from "../src/layers/infra/local/nats/NatsServer.ts"
-import { stopOrphanedPostgres } from "../src/layers/infra/local/postgres/Postgres.ts"
+import { lockDataDir } from "../tools/local/DataDir.ts"
+import { stopOrphanedNats } from "../tools/local/nats/NatsServer.ts"
+import { stopOrphanedPostgres } from "../tools/local/postgres/Postgres.ts"
 
 const prefix = "contracting-bench-"
 

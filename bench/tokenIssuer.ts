@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
-import { localhost } from "../src/layers/infra/local/Ports.ts"
+import { localhost } from "../tools/local/Ports.ts"
 
 const algorithm = "ES256"
 const kid = "bench"

@@ -10,7 +10,7 @@ const check = async () => {
   await prepare({ dev: true, quiet: true })
   const { bundle } = await import("./bundle.mjs")
   const program = inProject("node_modules", ".cache", "promtool", "Promtool.js")
-  await bundle("src/layers/infra/local/Promtool.ts", program)
+  await bundle("tools/local/Promtool.ts", program)
   const { findPromtool } = await import(pathToFileURL(program).href)
   const promtool = await findPromtool()
   const run = (...args) => execFileSync(promtool, args, { cwd: inProject("deploy", "prometheus"), stdio: "inherit" })

@@ -1,3 +1,3 @@
 import { runProgram } from "./tool.mjs"
 
-await runProgram("drills", "drills/main.ts")
+await runProgram("drills", "tools/drills/main.ts")

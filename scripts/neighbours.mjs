@@ -1,3 +1,3 @@
 import { runProgram } from "./tool.mjs"
 
-await runProgram("neighbours", "neighbours/main.ts")
+await runProgram("neighbours", "bench/neighbours/main.ts")

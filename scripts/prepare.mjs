@@ -11,6 +11,9 @@ import { inProject } from "./project.mjs"
 
 export const main = inProject("dist", "main.js")
 
+/** Starts everything on this machine: the program of `npm start`. */
+export const local = inProject("dist", "local.js")
+
 const requireNode = () => {
   const [major, minor] = process.versions.node.split(".").map(Number)
   if (major > 20 || (major === 20 && minor >= 19)) return
@@ -31,8 +34,9 @@ export const changedSince = (time, path) => {
 /** An installation without sources has nothing to build. */
 const isNewerThan = (time, path) => existsSync(path) && changedSince(time, path)
 
-/** Whether a source of the service has changed since a time in milliseconds. */
-export const sourcesChangedSince = (time) => isNewerThan(time, inProject("src"))
+/** Whether a source of the service, or of what starts it, has changed since a time in milliseconds. */
+export const sourcesChangedSince = (time) =>
+  ["src", "tools/local"].some((folder) => isNewerThan(time, inProject(folder)))
 
 /** Whether a bundle of the service contains the current sources and packages. */
 export const isBuilt = (bundle) => {
@@ -70,9 +74,9 @@ const lock = async () => {
 }
 
 /** Builds the service with everything that it reads at run time. */
-export const buildProgram = async (folder, { sourcemap = true } = {}) => {
+export const buildProgram = async (folder, { local = true, sourcemap = true } = {}) => {
   const { bundleProgram } = await import("./bundle.mjs")
-  await bundleProgram(folder, { sourcemap })
+  await bundleProgram(folder, { local, sourcemap })
 }
 
 const buildClient = async () => {

@@ -61,7 +61,7 @@ export const writeRelease = async (target) => {
   mkdirSync(target, { recursive: true })
   const { engines, name, type, version } = readManifest(root)
   writeManifest(target, { name, version, private: true, type, engines })
-  await buildProgram(join(target, "dist"), { sourcemap: false })
+  await buildProgram(join(target, "dist"), { local: false, sourcemap: false })
   copyPackage("sharp", target)
   await bundlePackage("@aws-sdk/client-s3", target)
 }

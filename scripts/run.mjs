@@ -1,11 +1,13 @@
 import { pathToFileURL } from "node:url"
-import { main, prepare, usesS3 } from "./prepare.mjs"
+import { local, main, prepare, usesS3 } from "./prepare.mjs"
 import { loadEnvironmentFile, orExplain } from "./project.mjs"
 
 loadEnvironmentFile()
 const args = process.argv.slice(2)
-await orExplain(prepare({ quiet: args[0] !== "up", dev: usesS3() }))
+const isStart = args[0] === "up"
+await orExplain(prepare({ quiet: !isStart, dev: usesS3() }))
 
 // In the same process, so that the command receives the signals and sets the exit code.
-process.argv = [process.execPath, main, ...args]
-await import(pathToFileURL(main).href)
+const program = isStart ? local : main
+process.argv = [process.execPath, program, ...(isStart ? [] : args)]
+await import(pathToFileURL(program).href)

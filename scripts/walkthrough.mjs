@@ -1,3 +1,3 @@
 import { runProgram } from "./tool.mjs"
 
-await runProgram("walkthrough", "examples/walkthrough/main.ts")
+await runProgram("walkthrough", "tools/walkthrough/main.ts")

@@ -1,7 +1,7 @@
-import { runMain } from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Effect, Option } from "effect"
+import { Console, Effect } from "effect"
+import { runProcess } from "./commands/Process.ts"
 import { UnusableArguments } from "./commands/UnusableArguments.ts"
-import { type Settings, SettingsLive } from "./layers/infra/config/Settings.ts"
+import type { Settings } from "./layers/infra/config/Settings.ts"
 
 interface Command {
   readonly run: (args: ReadonlyArray<string>) => Effect.Effect<void, unknown, Settings>
@@ -9,7 +9,6 @@ interface Command {
 
 /** A process loads the command that it runs, and nothing of the others. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  up: () => import("./commands/up.ts"),
   api: () => import("./commands/api.ts"),
   worker: () => import("./commands/worker.ts"),
   migrate: () => import("./commands/migrate.ts"),
@@ -31,17 +30,6 @@ const run = (name: string | undefined, args: ReadonlyArray<string>) => {
     : Effect.flatMap(Effect.promise(load), (command) => command.run(args))
 }
 
-/** Prints the message of an expected error, and the whole cause of anything else. */
-const reportFailure = (cause: Cause.Cause<unknown>) => {
-  const failure = Option.getOrUndefined(Cause.failureOption(cause))
-  if (Cause.isInterruptedOnly(cause)) return Effect.void
-  return Console.error(failure instanceof Error ? failure.message : Cause.pretty(cause))
-}
-
 const [command, ...args] = process.argv.slice(2)
 
-Effect.suspend(() => run(command, args)).pipe(
-  Effect.provide(SettingsLive),
-  Effect.tapErrorCause(reportFailure),
-  runMain({ disableErrorReporting: true, disablePrettyLogger: true })
-)
+runProcess(run(command, args))

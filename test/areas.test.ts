@@ -4,7 +4,7 @@ import { assert, it } from "vitest"
 import { areas } from "../.dependency-cruiser.mjs"
 import { Api } from "../src/http/api/Api.ts"
 import { handlerGroups } from "../src/http/HandlerGroups.ts"
-import { projectRoot } from "../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../tools/local/ProjectRoot.ts"
 
 const foldersOf = (...path: ReadonlyArray<string>) =>
   readdirSync(join(projectRoot, ...path), { withFileTypes: true }).flatMap((entry) =>

@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startOf } from "../scripts/pidLock.mjs"
-import { projectRoot } from "../src/layers/infra/local/ProjectRoot.ts"
-import { supervisedFlag } from "../src/layers/infra/local/process/ParentWatch.ts"
+import { supervisedFlag } from "../src/commands/ParentWatch.ts"
 import { workerNames } from "../src/workers/registry.ts"
+import { projectRoot } from "../tools/local/ProjectRoot.ts"
 import { stopOrphans } from "./support/servers/orphans.ts"
 import { childrenOf } from "./support/servers/processes.ts"
 import { findClosedPort } from "./support/servers/proxy.ts"
@@ -22,7 +22,7 @@ const seconds = 90
 /** A copy of the project, so that the test can change its sources. */
 const copyProject = () => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-dev-"))
-  for (const name of ["src", "scripts", "package.json", "package-lock.json"])
+  for (const name of ["src", "scripts", "tools", "package.json", "package-lock.json"])
     cpSync(join(projectRoot, name), join(folder, name), { recursive: true, preserveTimestamps: true })
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"), "dir")
   return folder
@@ -63,12 +63,6 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
   const pidOf = (name: string) => childrenOf(dev.pid ?? 0).find((child) => child.name === name)?.pid ?? 0
   const pids = () => services.map(pidOf)
   const others = () => childrenOf(dev.pid ?? 0).filter(({ name }) => !services.includes(name))
-  const isSpare = ({ name }: { readonly name: string }) => name.endsWith("spare.js")
-  const servers = () => others().filter((process) => !isSpare(process))
-  const spares = () => others().filter(isSpare)
-  /** A process has its name once it has loaded the packages. Until then it looks like a spare. */
-  const haveSpares = () => spares().length === services.length && pids().every((pid) => pid !== 0)
-  const waitForSpares = () => eventually(haveSpares, "all processes have spares", seconds)
   const haveRestarted = (old: ReadonlyArray<number>) => () =>
     !old.some((pid) => startOf(pid) !== undefined) && pids().every((pid) => pid !== 0)
 
@@ -81,23 +75,18 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
   })
 
   it("restarts the api and all workers when a file in src is touched, and keeps PostgreSQL and NATS", async () => {
-    await waitForSpares()
-    const [old, kept, waiting] = [pids(), servers(), spares()]
+    const [old, kept] = [pids(), others()]
     assert.isTrue(old.every((pid) => pid !== 0))
     assert.isAtLeast(kept.length, 2)
     touch(helpFile())
     await eventually(haveRestarted(old), "the processes are new", seconds)
-    assert.sameMembers(
-      pids(),
-      waiting.map(({ pid }) => pid)
-    )
     const isServing = () =>
       fetch(`http://127.0.0.1:${port}/readyz`).then(
         ({ ok }) => ok,
         () => false
       )
     await eventually(isServing, "the new api is ready", seconds)
-    assert.includeDeepMembers(servers(), kept)
+    assert.includeDeepMembers(others(), kept)
     assert.include(output, "The program has changed: restarting")
   })
 
@@ -126,14 +115,5 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
     assert.deepStrictEqual(pids(), old)
     writeFileSync(helpFile(), text)
     await eventually(haveRestarted(old), "the processes are new", seconds)
-  })
-
-  it("loads packages again after they were built again", async () => {
-    await waitForSpares()
-    const [old, waiting] = [pids(), spares()]
-    touch(join(folder, ".cache", "dev", "packages", "mark"))
-    touch(helpFile())
-    await eventually(haveRestarted(old), "the processes are new", seconds)
-    assert.isEmpty(pids().filter((pid) => waiting.some((spare) => spare.pid === pid)))
   })
 })

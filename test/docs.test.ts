@@ -10,8 +10,8 @@ import { makeApi } from "../src/http/api/Api.ts"
 import { makeOpenApiDocument } from "../src/http/api/OpenApi.ts"
 import { handlerGroups } from "../src/http/HandlerGroups.ts"
 import { settings } from "../src/layers/infra/config/Settings.ts"
-import { projectRoot } from "../src/layers/infra/local/ProjectRoot.ts"
 import { exampleEnvironment, settingsPage } from "../src/settingsDocs.ts"
+import { projectRoot } from "../tools/local/ProjectRoot.ts"
 import { pages, proseOf, readPage, sectionOf, tableRowsOf } from "./support/assertions/docs.ts"
 
 const pathsIn = (text: string) =>

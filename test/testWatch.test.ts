@@ -3,7 +3,7 @@ import { utimesSync } from "node:fs"
 import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { projectRoot } from "../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../tools/local/ProjectRoot.ts"
 import { eventually } from "./support/servers/worker.ts"
 
 describe("npm run test:watch", { timeout: 120_000 }, () => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../tools/local/ProjectRoot.ts"
 
 /** What one request costs, in figures that are the same on every machine. */
 export interface Figures {

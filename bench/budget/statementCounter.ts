@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net"
 import { Effect } from "effect"
-import { localhost } from "../../src/layers/infra/local/Ports.ts"
+import { localhost } from "../../tools/local/Ports.ts"
 
 /** What clients have sent to a database. */
 export interface StatementCounts {

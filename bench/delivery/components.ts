@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { AckPolicy, type Consumer, connect, StorageType } from "nats"
 import pg from "pg"
 import { Pool } from "undici"
-import { withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { withProgress } from "../../tools/local/ConsoleProgress.ts"
 import { measureRate } from "../support/pacing.ts"
 import type { Receivers } from "./receivers.ts"
 

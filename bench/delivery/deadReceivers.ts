@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { withProgress } from "../../tools/local/ConsoleProgress.ts"
 import type { BenchTenant } from "../support/benchTenant.ts"
 import { formatLatencies, type LatencySummary, summarizeLatencies } from "../support/latencySummary.ts"
 import { runAtRate } from "../support/pacing.ts"

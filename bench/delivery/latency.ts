@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { withProgress } from "../../tools/local/ConsoleProgress.ts"
 import type { BenchTenant } from "../support/benchTenant.ts"
 import { formatLatencies, type LatencySummary, summarizeLatencies } from "../support/latencySummary.ts"
 import { runAtRate } from "../support/pacing.ts"

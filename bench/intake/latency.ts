@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { withProgress } from "../../tools/local/ConsoleProgress.ts"
 import { vacuumAndCheckpoint } from "../database.ts"
 import { alternate } from "../support/alternation.ts"
 import { formatLatencies, type LatencySummary, summarizeLatencies } from "../support/latencySummary.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { printLine, withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { printLine, withProgress } from "../../tools/local/ConsoleProgress.ts"
 import { connectDatabase, vacuumAndCheckpoint } from "../database.ts"
 import type { Options } from "../options.ts"
 import { describeHardware } from "../report.ts"

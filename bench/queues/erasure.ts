@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import type pg from "pg"
-import { printLine, withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { printLine, withProgress } from "../../tools/local/ConsoleProgress.ts"
 import { connectDatabase, vacuumAndCheckpoint } from "../database.ts"
 import { serviceProgram } from "../infrastructure.ts"
 import { median } from "../median.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { printLine, withProgress } from "../../src/layers/infra/local/ConsoleProgress.ts"
+import { printLine, withProgress } from "../../tools/local/ConsoleProgress.ts"
 import { connectDatabase } from "../database.ts"
 import { createDatabase } from "../infrastructure.ts"
 import { measureCandidates } from "../measurement.ts"

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { copyFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../tools/local/ProjectRoot.ts"
 import { printErrors, printOperations, printSchemas } from "./print.ts"
 
 const folder = join(projectRoot, "client")

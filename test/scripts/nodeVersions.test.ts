@@ -10,7 +10,7 @@ import {
   testCountsIn,
   warningsIn
 } from "../../scripts/nodeVersions.mjs"
-import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../tools/local/ProjectRoot.ts"
 
 describe("npm run check:node", () => {
   it("checks every version and both commands by default", () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
-import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../tools/local/ProjectRoot.ts"
 import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../support/servers/apiProcesses.ts"
 import { buildClientPackage } from "../support/servers/clientProject.ts"
 import { compileFolder } from "../support/servers/compiler.ts"

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../tools/local/ProjectRoot.ts"
 
 /** Starts `npm run <name>` with these arguments. Settings of this machine do not reach it. */
 export const startTool = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {

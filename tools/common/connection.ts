@@ -9,7 +9,7 @@ import {
   type Tenant,
   Unauthorized
 } from "../../dist/client/index.js"
-import { projectRoot } from "../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../local/ProjectRoot.ts"
 
 /** A failure whose message says all that its reader needs. */
 export class UsageError extends Error {}

@@ -1,5 +1,5 @@
 import type { Client, Contract, ContractingClient, Tenant } from "../../dist/client/index.js"
-import { drawLogo } from "../../examples/walkthrough/logo.ts"
+import { drawLogo } from "../walkthrough/logo.ts"
 import { clients, type DemoClient, type DemoContract, tenant as demoTenant, members, ownAddress } from "./data.ts"
 import { ensure } from "./ensure.ts"
 

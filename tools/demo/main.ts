@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util"
 import type { ContractingClient, Tenant } from "../../dist/client/index.js"
-import { makeStep } from "../../examples/walkthrough/steps.ts"
 import {
   connect,
   connectionHelp,
@@ -11,6 +10,7 @@ import {
   UsageError,
   urlOf
 } from "../common/connection.ts"
+import { makeStep } from "../walkthrough/steps.ts"
 import { ensureClients, ensureOwnData, ensureTenant } from "./contracting.ts"
 import { tenant as demoTenant } from "./data.ts"
 import { ensureInvoices } from "./invoicing.ts"

@@ -3,9 +3,9 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { readSettings, settings } from "../../../src/layers/infra/config/Settings.ts"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
-import { apiHeapOptions } from "../../../src/layers/infra/local/process/HeapOptions.ts"
 import { workerNames } from "../../../src/workers/registry.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
+import { apiHeapOptions } from "../../../tools/local/process/HeapOptions.ts"
 
 export const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), "utf8")
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 
 const markdownIn = (folder: string) =>
   readdirSync(join(projectRoot, folder))

@@ -7,10 +7,10 @@ import fc from "fast-check"
 import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
 import { findReadinessErrors } from "../../../src/domain/eInvoice/readiness/Readiness.ts"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
 import { loadFonts } from "../../../src/layers/infra/pdf/drawing/Fonts.ts"
 import { drawInvoice } from "../../../src/layers/infra/pdf/drawing/InvoiceLayout.ts"
 import { encodeAttachment, encodeEInvoice } from "../../../src/layers/infra/pdf/EInvoiceEncoding.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 import {
   expectedTotals,
   isWellFormed,

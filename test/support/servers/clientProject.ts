@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 import { compileFolder } from "./compiler.ts"
 
 const execute = promisify(execFile)

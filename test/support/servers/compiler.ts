@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 
 /** The native TypeScript: it finds the same errors in a tenth of the time. */
 const compiler = join(projectRoot, "node_modules", "@typescript", "native-preview", "bin", "tsgo")

@@ -5,8 +5,8 @@ import { Schema } from "effect"
 import type { TestProject } from "vitest/node"
 import { bundle } from "../../../scripts/bundle.mjs"
 import { buildProgram, isBuilt, main } from "../../../scripts/prepare.mjs"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../../src/layers/infra/local/process/ParentWatch.ts"
+import { supervisedFlag } from "../../../src/commands/ParentWatch.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 import { prepareServer } from "./migratedTemplate.ts"
 
 declare module "vitest" {

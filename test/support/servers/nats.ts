@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { findNatsProgram } from "../../../src/layers/infra/local/nats/NatsPrograms.ts"
-import { startNats } from "../../../src/layers/infra/local/nats/NatsServer.ts"
+import { findNatsProgram } from "../../../tools/local/nats/NatsPrograms.ts"
+import { startNats } from "../../../tools/local/nats/NatsServer.ts"
 
 /** A NATS server that a test can stop and restart at the same address. */
 export const startNatsServer = async (config?: (folder: string) => string) => {

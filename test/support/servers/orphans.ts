@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import { Effect } from "effect"
-import { lockDataDir } from "../../../src/layers/infra/local/DataDir.ts"
-import { stopOrphanedNats } from "../../../src/layers/infra/local/nats/NatsServer.ts"
-import { stopOrphanedPostgres } from "../../../src/layers/infra/local/postgres/Postgres.ts"
+import { lockDataDir } from "../../../tools/local/DataDir.ts"
+import { stopOrphanedNats } from "../../../tools/local/nats/NatsServer.ts"
+import { stopOrphanedPostgres } from "../../../tools/local/postgres/Postgres.ts"
 
 /** Stops the servers that a killed process left in its data folder. Fails while that process runs. */
 export const stopOrphans = (folder: string) =>

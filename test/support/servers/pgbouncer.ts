@@ -3,9 +3,9 @@ import { dirname, join } from "node:path"
 import { Effect, Schedule } from "effect"
 import pg from "pg"
 import { installPgBouncer } from "../../../scripts/pgbouncer.mjs"
-import { chooseStablePort, localhost } from "../../../src/layers/infra/local/Ports.ts"
-import { isRoot, unprivilegedAccount } from "../../../src/layers/infra/local/postgres/Account.ts"
-import { supervise } from "../../../src/layers/infra/local/process/Supervisor.ts"
+import { chooseStablePort, localhost } from "../../../tools/local/Ports.ts"
+import { isRoot, unprivilegedAccount } from "../../../tools/local/postgres/Account.ts"
+import { supervise } from "../../../tools/local/process/Supervisor.ts"
 
 interface Options {
   /** A folder for its files, in a temporary folder. */

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { commandLineOf } from "../../../src/layers/infra/local/process/OrphanProcess.ts"
+import { commandLineOf } from "../../../tools/local/process/OrphanProcess.ts"
 
 /** `pid parent arguments` of a process; empty when it has just ended. */
 const readProcess = (pid: string) => {

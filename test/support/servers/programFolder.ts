@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { buildSync } from "esbuild"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 import { compileFolder } from "./compiler.ts"
 
 const settings = {

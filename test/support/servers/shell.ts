@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 import { shellOf } from "../assertions/docs.ts"
 import type { Service } from "./service.ts"
 

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { assert } from "vitest"
-import { chooseStablePort } from "../../../src/layers/infra/local/Ports.ts"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../../src/layers/infra/local/process/ParentWatch.ts"
-import { temporaryFolder, until } from "../../layers/infra/local/temporary.ts"
+import { supervisedFlag } from "../../../src/commands/ParentWatch.ts"
+import { chooseStablePort } from "../../../tools/local/Ports.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
+import { temporaryFolder, until } from "../../tools/local/temporary.ts"
 import { stopOrphans } from "./orphans.ts"
 
 /** A process that runs the up command. */
@@ -23,7 +23,7 @@ export const dataFolderOf = (folder: string) => join(folder, "data")
 export const launch = (folder: string, port: number, settings: Readonly<Record<string, string>> = {}) =>
   Effect.acquireRelease(
     Effect.sync((): Instance => {
-      const child = spawn(process.execPath, [join(projectRoot, "dist", "main.js"), "up"], {
+      const child = spawn(process.execPath, [join(projectRoot, "dist", "local.js")], {
         // The child ends with the test process, also when that is killed.
         env: {
           ...environment,

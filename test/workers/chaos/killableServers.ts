@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
 import { Schema } from "effect"
 import { bundle } from "../../../scripts/bundle.mjs"
-import { projectRoot } from "../../../src/layers/infra/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../../src/layers/infra/local/process/ParentWatch.ts"
+import { supervisedFlag } from "../../../src/commands/ParentWatch.ts"
+import { projectRoot } from "../../../tools/local/ProjectRoot.ts"
 import { Addresses, type Command, Done, type ServerKind } from "./serversProtocol.ts"
 
 const program = join(projectRoot, "node_modules", ".cache", "test-killable-servers", "main.js")

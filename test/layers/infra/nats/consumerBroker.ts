@@ -4,12 +4,12 @@ import { Effect, Layer, Logger } from "effect"
 import { connect, type NatsConnection } from "nats"
 import { assert } from "vitest"
 import { readSettings, Settings } from "../../../../src/layers/infra/config/Settings.ts"
-import { findNatsProgram } from "../../../../src/layers/infra/local/nats/NatsPrograms.ts"
-import { startNats } from "../../../../src/layers/infra/local/nats/NatsServer.ts"
-import { projectRoot } from "../../../../src/layers/infra/local/ProjectRoot.ts"
 import { Broker } from "../../../../src/layers/infra/nats/Broker.ts"
 import { NatsSender } from "../../../../src/layers/infra/nats/NatsSender.ts"
-import { temporaryFolder } from "../local/temporary.ts"
+import { findNatsProgram } from "../../../../tools/local/nats/NatsPrograms.ts"
+import { startNats } from "../../../../tools/local/nats/NatsServer.ts"
+import { projectRoot } from "../../../../tools/local/ProjectRoot.ts"
+import { temporaryFolder } from "../../../tools/local/temporary.ts"
 
 const example = (name: string) => readFileSync(join(projectRoot, "examples", "nats", name), "utf8")
 

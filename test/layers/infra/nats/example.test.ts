@@ -4,10 +4,10 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { projectRoot } from "../../../../src/layers/infra/local/ProjectRoot.ts"
 import { NatsSender } from "../../../../src/layers/infra/nats/NatsSender.ts"
+import { projectRoot } from "../../../../tools/local/ProjectRoot.ts"
 import { makeProgramFolder } from "../../../support/servers/programFolder.ts"
-import { pollSchedule, temporaryFolder, until } from "../local/temporary.ts"
+import { pollSchedule, temporaryFolder, until } from "../../../tools/local/temporary.ts"
 import { accountOf, connectAsService, makeSender, passwordOf, startServerIn } from "./consumerBroker.ts"
 
 const [tenant, integration] = ["tnt_1", "int_a"] as const

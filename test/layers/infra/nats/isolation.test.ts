@@ -3,7 +3,7 @@ import type { JetStreamManager, NatsConnection } from "nats"
 import { assert, describe, it } from "vitest"
 import { NatsSender } from "../../../../src/layers/infra/nats/NatsSender.ts"
 import { useFixture } from "../../../support/fixtures/useFixture.ts"
-import { pollSchedule, temporaryFolder, until } from "../local/temporary.ts"
+import { pollSchedule, temporaryFolder, until } from "../../../tools/local/temporary.ts"
 import { type Attack, attacks, eavesdroppingSubjects, mine, other, secretBody, tenant } from "./attacks.ts"
 import {
   accountOf,

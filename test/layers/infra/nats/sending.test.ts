@@ -5,7 +5,7 @@ import { Duration, Effect, Exit, Fiber, Scope, TestClock, TestContext } from "ef
 import { Broker } from "../../../../src/layers/infra/nats/Broker.ts"
 import { type NatsMessage, NatsSender, natsAttemptTimeout } from "../../../../src/layers/infra/nats/NatsSender.ts"
 import { findClosedPort, startProxy } from "../../../support/servers/proxy.ts"
-import { pollSchedule, temporaryFolder } from "../local/temporary.ts"
+import { pollSchedule, temporaryFolder } from "../../../tools/local/temporary.ts"
 import {
   accountOf,
   connectAsConsumer,

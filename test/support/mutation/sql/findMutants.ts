@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import ts from "typescript"
-import { projectRoot } from "../../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../../tools/local/ProjectRoot.ts"
 import { type Edits, mutantsOf } from "./mutants.ts"
 import { findTemplates, type SqlTemplate } from "./templates.ts"
 

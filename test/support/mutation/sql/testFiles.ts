@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../../../../src/layers/infra/local/ProjectRoot.ts"
+import { projectRoot } from "../../../../tools/local/ProjectRoot.ts"
 
 /** Tests that use the statements of an area, beside those in folders of its name. */
 const others: Readonly<Record<string, ReadonlyArray<string>>> = {
