@@ -17,7 +17,7 @@ export const requireBanner =
 export const unbundled = ["pg-native", "sharp", "@aws-sdk/client-s3"]
 
 /** Options of every bundle. */
-const commonOptions = {
+export const commonOptions = {
   absWorkingDir: root,
   bundle: true,
   format: "esm",

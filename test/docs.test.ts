@@ -18,7 +18,7 @@ const pathsIn = (text: string) =>
   [...text.matchAll(/`((?:src|test|scripts|docs|examples|bench)\/[\w./-]*\w)`/g)].map(([, path]) => path ?? "")
 
 /** The files of the example resource, which the project does not have. */
-const isExample = (path: string) => /\/(0024_)?[Nn]otes?\.(ts|sql)$/.test(path)
+const isExample = (path: string) => /\/(0024_)?[Nn]otes?(Api)?\.(ts|sql)$/.test(path)
 
 /** The anchors that GitHub gives to the headings of a page. */
 const anchorsOf = (page: string) => {
