@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { buildTool } from "./buildTool.mjs"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
 
@@ -32,10 +33,7 @@ const run = async (args) => {
   await prepare({ dev: true })
   if (!args.includes("--sql"))
     return start([inProject("node_modules/@stryker-mutator/core/bin/stryker.js"), "run", ...args])
-  const { bundle } = await import("./bundle.mjs")
-  const program = inProject("node_modules", ".cache", "sql-mutation", "main.js")
-  await bundle("test/support/mutation/sql/main.ts", program)
-  return start([program, ...args.filter((arg) => arg !== "--sql")])
+  return start([await buildTool("test/support/mutation/sql/main.ts"), ...args.filter((arg) => arg !== "--sql")])
 }
 
 const args = process.argv.slice(2)

@@ -1,19 +1,20 @@
 import { pathToFileURL } from "node:url"
-import { prepare } from "./prepare.mjs"
-import { inProject, orExplain } from "./project.mjs"
+import { buildTool } from "./buildTool.mjs"
+import { orExplain } from "./project.mjs"
 
-/** Builds and runs a program of this project that is no part of the service. */
-export const runProgram = async (name, entry, options = {}) => {
-  const program = inProject("node_modules", ".cache", name, "main.js")
-  await orExplain(
-    prepare({ dev: true, ...options }).then(async () => {
-      const { bundle } = await import("./bundle.mjs")
-      await bundle(entry, program)
-    })
-  )
-  process.argv = [process.execPath, program, ...process.argv.slice(2)]
-  await import(pathToFileURL(program).href)
+/** Programs of this project that are no part of the service, by their command: `npm run <name>`. */
+const tools = {
+  bench: { entry: "bench/main.ts" },
+  "check:e-invoices": { entry: "test/support/eInvoiceCheck/main.ts", quiet: true },
+  demo: { entry: "tools/demo/main.ts", quiet: true, client: true },
+  drill: { entry: "tools/drills/main.ts" },
+  listen: { entry: "tools/listen/main.ts", quiet: true, client: true },
+  neighbours: { entry: "bench/neighbours/main.ts" },
+  walkthrough: { entry: "tools/walkthrough/main.ts" }
 }
 
-/** Builds and runs a program of the folder tools, which uses the client package. */
-export const runTool = (name) => runProgram(name, `tools/${name}/main.ts`, { quiet: true, client: true })
+const [name, ...args] = process.argv.slice(2)
+const { entry, ...options } = tools[name]
+const program = await orExplain(buildTool(entry, options))
+process.argv = [process.execPath, program, ...args]
+await import(pathToFileURL(program).href)

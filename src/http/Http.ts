@@ -81,25 +81,22 @@ export type HandlerDependencies =
   | IntakeMetrics
   | Scope.Scope
 
-/** With connections of its own. Fresh, because the same services with the usual connections are built beside it. */
-const reserve = <A, E, R>(services: Layer.Layer<A, E, R>, connections: number) =>
-  Layer.provide(Layer.fresh(services), reservedSqlLive(connections))
-
 /** The HTTP server. Settings and database come from outside, so they outlive the last request. */
 export const httpLive = <E>(
   groups: ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, E, HandlerDependencies>>
 ) =>
   Layer.scoped(HttpPort, serve(groups)).pipe(
-    Layer.provide(handlerServices),
+    // Fresh, because the server holds some of the same services with connections of their own.
+    Layer.provide(Layer.fresh(handlerServices)),
     Layer.provide([
       TokenVerifier.Default,
       JiraTokenVerifier.Default,
-      reserve(Layer.merge(Memberships.Default, InboundEndpoints.Default), admissionConnections),
+      Layer.provide(Layer.merge(Memberships.Default, InboundEndpoints.Default), reservedSqlLive(admissionConnections)),
       IdempotencyKeys.Default,
       RequestMetrics.Default,
       MetricsRegistry.Default,
       ConnectionMetrics.Default,
-      reserve(Layer.merge(DeliveryMetrics.Default, IntakeMetrics.Default), 1),
+      Layer.provide(Layer.merge(DeliveryMetrics.Default, IntakeMetrics.Default), reservedSqlLive(1)),
       Broker.Default,
       BlobStoreLive
     ])

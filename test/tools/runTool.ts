@@ -7,7 +7,7 @@ import { projectRoot } from "../../tools/local/ProjectRoot.ts"
 /** Starts `npm run <name>` with these arguments. Settings of this machine do not reach it. */
 export const startTool = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
   const { API: _api, PORT: _port, TOKEN: _token, ...inherited } = process.env
-  const child = spawn(process.execPath, [join(projectRoot, "scripts", `${name}.mjs`), ...args], {
+  const child = spawn(process.execPath, [join(projectRoot, "scripts", "tool.mjs"), name, ...args], {
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })

@@ -167,24 +167,44 @@ const checkSpoiled = async (folder: string, count: number, seed: number, validat
   return faults
 }
 
+const help = `npm run check:e-invoices                            writes random e-invoices in both syntaxes and checks them with the
+                                                    official schema of CII; compares their totals with the invoices',
+                                                    and the XML in their hybrid PDFs with that of the API
+npm run check:e-invoices -- --count 300             so many valid ones
+npm run check:e-invoices -- --spoiled 60            and so many that break a rule; without it, one of each kind
+npm run check:e-invoices -- --seed 1                chooses other ones
+npm run check:e-invoices -- --validator <program>   validates every file with a program of yours, and compares the rules
+                                                    that it names with those of our readiness check
+
+The program gets XML files as arguments. For each it prints "<file> (<syntax>): …", then a line
+"  fatal: [BR-…]-…" for each rule that is not met, or "<file>: could not be read". It exits with 0 if all files meet EN 16931
+and with 1 if one does not.`
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     count: { type: "string", default: "300" },
     spoiled: { type: "string", default: String(spoilings.length) },
     seed: { type: "string", default: "1" },
     validator: { type: "string" }
   }
 })
-const seed = Number(values.seed)
-const folder = mkdtempSync(join(tmpdir(), "e-invoices-"))
-say(`XML files in ${folder}`)
-const faults = [
-  ...(await checkValid(folder, Number(values.count), seed, values.validator)),
-  ...(await checkSpoiled(folder, Number(values.spoiled), seed, values.validator))
-]
-for (const fault of faults) say(`✗ ${fault}`)
-if (faults.length > 0) process.exitCode = 1
-else {
-  rmSync(folder, { recursive: true, force: true })
-  say("✓ All e-invoices are as they should be")
+
+const check = async () => {
+  const seed = Number(values.seed)
+  const folder = mkdtempSync(join(tmpdir(), "e-invoices-"))
+  say(`XML files in ${folder}`)
+  const faults = [
+    ...(await checkValid(folder, Number(values.count), seed, values.validator)),
+    ...(await checkSpoiled(folder, Number(values.spoiled), seed, values.validator))
+  ]
+  for (const fault of faults) say(`✗ ${fault}`)
+  if (faults.length > 0) process.exitCode = 1
+  else {
+    rmSync(folder, { recursive: true, force: true })
+    say("✓ All e-invoices are as they should be")
+  }
 }
+
+if (values.help) say(help)
+else await check()

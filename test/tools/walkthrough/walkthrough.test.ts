@@ -22,9 +22,10 @@ const normalize = (lines: string) =>
     .replaceAll(/\d+ bytes/g, "… bytes")
     .replaceAll(/INV-\d+/g, "INV-…")
 
-const script = join(projectRoot, "scripts", "walkthrough.mjs")
+const script = join(projectRoot, "scripts", "tool.mjs")
 
-const runScript = (...args: ReadonlyArray<string>) => promisify(execFile)(process.execPath, [script, ...args])
+const runScript = (...args: ReadonlyArray<string>) =>
+  promisify(execFile)(process.execPath, [script, "walkthrough", ...args])
 
 describe("npm run walkthrough", { timeout: 240_000 }, () => {
   let folder: string
@@ -91,7 +92,9 @@ describe("npm run walkthrough", { timeout: 240_000 }, () => {
   it("removes its temporary files when SIGINT stops it", async () => {
     const temporary = join(folder, "temporary")
     mkdirSync(temporary)
-    const child = spawn(process.execPath, [script, "--out", folder], { env: { ...process.env, TMPDIR: temporary } })
+    const child = spawn(process.execPath, [script, "walkthrough", "--out", folder], {
+      env: { ...process.env, TMPDIR: temporary }
+    })
     let stderr = ""
     child.stderr.on("data", (chunk) => (stderr += chunk))
     child.stdout.on("data", (chunk) => String(chunk).includes("✓ service") && child.kill("SIGINT"))

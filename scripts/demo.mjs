@@ -1,3 +1,0 @@
-import { runTool } from "./tool.mjs"
-
-await runTool("demo")

@@ -1,3 +1,0 @@
-import { runProgram } from "./tool.mjs"
-
-await runProgram("drills", "tools/drills/main.ts")
