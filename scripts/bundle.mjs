@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { build, context, stop } from "esbuild"
+import { build, stop } from "esbuild"
 import { writeConsole } from "./consoleBundle.mjs"
 import { viewerFile } from "./docsViewer.mjs"
 import { packagesMark } from "./packagesMark.mjs"
@@ -33,7 +33,7 @@ const selfContainedOptions = () => ({
 })
 
 /** Atomic: a process that starts meanwhile reads the old file or the new one, never a part. */
-const replaceFile = (path, write) => {
+export const replaceFile = (path, write) => {
   const temporary = `${path}.${process.pid}`
   write(temporary)
   renameSync(temporary, path)
@@ -49,7 +49,7 @@ const mirrorFolder = (source, names, target) => {
 }
 
 /** Copies the files that the bundle reads at run time. */
-const copyRuntimeFiles = async (folder) => {
+export const copyRuntimeFiles = async (folder) => {
   const migrations = inProject("src/layers/infra/postgres/migrations")
   mirrorFolder(migrations, readdirSync(migrations), join(folder, "migrations"))
   const fonts = inProject("node_modules/dejavu-fonts-ttf/ttf")
@@ -91,55 +91,41 @@ export const bundle = async (entry, outfile, { selfContained = false, sourcemap 
 
 const chunkPrefix = "chunk-"
 
-/** Bundles the service in chunks: a process loads those of the command that it runs. */
-const optionsOf = (folder, { local, sourcemap }) => ({
-  ...commonOptions,
-  ...selfContainedOptions(),
-  entryPoints: {
-    main: "src/main.ts",
-    pdf: "src/layers/infra/pdf/worker.ts",
-    ...(local ? { local: "tools/local/main.ts" } : {})
-  },
-  outdir: folder,
-  splitting: true,
-  // Beside the program, because modules find the files that they read by their own address.
-  chunkNames: `${chunkPrefix}[hash]`,
-  sourcemap,
-  sourcesContent: false,
-  write: false
-})
-
-const writeProgram = (folder, outputFiles, startedAt) => {
-  // Programs after the chunks: a process that starts meanwhile finds what it imports. `main` last, which is watched.
-  const rankOf = ({ path }) => (basename(path).startsWith(chunkPrefix) ? 0 : basename(path) === "main.js" ? 2 : 1)
+/**
+ * Bundles the service in chunks: a process loads those of the command that it runs. `local` is the program of `npm start`,
+ * which a release lacks.
+ */
+export const bundleProgram = async (folder, { local = true, sourcemap }) => {
+  const startedAt = new Date()
+  const bundling = build({
+    ...commonOptions,
+    ...selfContainedOptions(),
+    entryPoints: {
+      main: "src/main.ts",
+      pdf: "src/layers/infra/pdf/worker.ts",
+      ...(local ? { local: "tools/local/main.ts" } : {})
+    },
+    outdir: folder,
+    splitting: true,
+    // Beside the program, because modules find the files that they read by their own address.
+    chunkNames: `${chunkPrefix}[hash]`,
+    sourcemap,
+    sourcesContent: false,
+    write: false
+  })
+  mkdirSync(folder, { recursive: true })
+  const [{ outputFiles }] = await Promise.all([bundling, copyRuntimeFiles(folder)])
+  await stop()
+  // A program last: a process that starts meanwhile finds what it imports.
+  const isChunk = (path) => basename(path).startsWith(chunkPrefix)
   writeOutputs(
-    outputFiles.toSorted((a, b) => rankOf(a) - rankOf(b)),
+    outputFiles.filter(({ path }) => isChunk(path)),
+    startedAt
+  )
+  writeOutputs(
+    outputFiles.filter(({ path }) => !isChunk(path)),
     startedAt
   )
   const written = new Set(outputFiles.map(({ path }) => basename(path)))
-  for (const name of readdirSync(folder))
-    if (name.startsWith(chunkPrefix) && !written.has(name)) rmSync(join(folder, name))
-}
-
-/** Returns the function that builds the service with everything that it reads. It reads only changed files again. */
-export const openProgram = async (folder, options) => {
-  const { dispose, rebuild } = await context(optionsOf(folder, options))
-  mkdirSync(folder, { recursive: true })
-  const buildAgain = async () => {
-    const startedAt = new Date()
-    const [{ outputFiles }] = await Promise.all([rebuild(), copyRuntimeFiles(folder)])
-    writeProgram(folder, outputFiles, startedAt)
-  }
-  return { build: buildAgain, dispose }
-}
-
-/** Builds the service once. `local` is the program of `npm start`, which a release lacks. */
-export const bundleProgram = async (folder, { local = true, sourcemap }) => {
-  const { build: buildOnce, dispose } = await openProgram(folder, { local, sourcemap })
-  try {
-    await buildOnce()
-  } finally {
-    await dispose()
-    await stop()
-  }
+  for (const name of readdirSync(folder)) if (isChunk(name) && !written.has(name)) rmSync(join(folder, name))
 }

@@ -1,9 +1,8 @@
-import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { prepare, sourcesChangedSince, usesS3 } from "./prepare.mjs"
 import { during } from "./progress.mjs"
-import { inProject, loadEnvironmentFile, orExplain } from "./project.mjs"
+import { loadEnvironmentFile, orExplain } from "./project.mjs"
 
 const help = `npm run dev   like npm start, and restarts the api and the workers when a file in src changes; PostgreSQL, NATS and
               their data stay`
@@ -29,15 +28,13 @@ const buildOnChange = async (build, startedAt) => {
 const run = async () => {
   loadEnvironmentFile()
   await prepare({ installOnly: true, dev: usesS3() })
-  const { openProgram } = await import("./bundle.mjs")
-  const folder = inProject(".cache", "dev")
-  const { build } = await openProgram(folder, { local: true, sourcemap: true })
+  const { devLocal, openDevBundle } = await import("./devBundle.mjs")
+  const build = await openDevBundle()
   const startedAt = Date.now()
   await during("Building", { quiet: false }, build)
   // In the same process, so that the command receives the signals and sets the exit code.
-  const program = join(folder, "local.js")
-  process.argv = [process.execPath, program, "--watch"]
-  await import(pathToFileURL(program).href)
+  process.argv = [process.execPath, devLocal, "--watch"]
+  await import(pathToFileURL(devLocal).href)
   await buildOnChange(build, startedAt)
 }
 
