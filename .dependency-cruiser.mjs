@@ -34,6 +34,21 @@ const areaRooms = Object.entries(areas).map(([area, others]) => [
   ["domain", "layers/infra", ...others.map((other) => `layers/${other}`)]
 ])
 
+/** The areas that may use a technology of src/layers/infra. Those that are not here are for all. */
+const users = {
+  auth: ["integrations", "tenancy"],
+  blobs: ["branding", "erasure"],
+  googleDrive: ["delivery"],
+  jira: ["integrations", "trackers"],
+  keys: [],
+  nats: ["delivery", "trackers"],
+  oauth: ["integrations"],
+  pdf: ["creditNotes", "invoicing", "reports"],
+  providerHttp: ["delivery", "integrations", "trackers"],
+  smtp: ["integrations", "mails"],
+  webhook: ["integrations"]
+}
+
 /** The declaration of an area's operations knows no handler and loads no layer. */
 const isDeclaration = "^src/http/[^/]+/[^/]+Api\\.ts$"
 
@@ -43,6 +58,7 @@ const rooms = {
   "layers/infra": ["domain"],
   ...Object.fromEntries(areaRooms),
   workers: ["domain", "layers"],
+  http: ["domain", "layers"],
   "http/server": ["domain", "layers", "http/api"]
 }
 
@@ -73,9 +89,18 @@ const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
   to: { path: "^src/", pathNot: [room, ...allowed].map(pathOf) }
 }))
 
+const userRules = Object.entries(users).map(([technology, allowed]) => ({
+  name: `users-of-${technology}`,
+  comment: `Of the areas, only ${allowed.join(", ") || "none"} may use src/layers/infra/${technology}.`,
+  severity: "error",
+  from: { path: "^src/layers/", pathNot: ["infra", ...allowed].map((name) => pathOf(`layers/${name}`)) },
+  to: { path: pathOf(`layers/infra/${technology}`) }
+}))
+
 export default {
   forbidden: [
     ...roomRules,
+    ...userRules,
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
     {
       name: "every-folder-is-an-area",
@@ -102,7 +127,7 @@ export default {
       comment: "A technology knows no table. What reads the tables of an area belongs to the area.",
       severity: "error",
       from: { path: "^src/layers/infra/", pathNot: "^src/layers/infra/(blobs|keys|postgres)/" },
-      to: { path: "node_modules/@effect/sql" }
+      to: { path: ["node_modules/@effect/sql", "^src/layers/infra/postgres/"] }
     },
     {
       name: "no-circles-between-technologies",

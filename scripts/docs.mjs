@@ -4,8 +4,8 @@ import { buildTool } from "./buildTool.mjs"
 import { writeViewer } from "./docsViewer.mjs"
 import { inProject, orExplain } from "./project.mjs"
 
-const help = `npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/infra/config/Settings.ts, and the viewer
-               of the documentation page, which is part of a package for development`
+const help = `npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/infra/config/Settings.ts, and
+               the viewer of the documentation page, which is part of a package for development`
 
 const write = async () => {
   const program = await buildTool("src/settingsDocs.ts")

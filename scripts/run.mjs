@@ -4,7 +4,7 @@ import { loadEnvironmentFile, orExplain } from "./project.mjs"
 
 loadEnvironmentFile()
 const args = process.argv.slice(2)
-const isStart = args[0] === "up"
+const isStart = args[0] === "up" && !args.includes("--help")
 await orExplain(prepare({ quiet: !isStart, dev: usesS3() }))
 
 // In the same process, so that the command receives the signals and sets the exit code.
