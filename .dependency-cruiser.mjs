@@ -18,6 +18,7 @@ export const areas = {
   integrations: ["events", "quotas", "tenancy"],
   invoicing: ["branding", "contracting", "journal", "quotas", "taxes"],
   journal: [],
+  locale: [],
   mails: ["clientPage", "creditNotes", "delivery", "invoicing", "quotas"],
   money: [],
   payments: ["contracting", "creditNotes", "invoicing", "journal", "settlement"],

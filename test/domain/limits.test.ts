@@ -1,6 +1,14 @@
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { describeQuota, Limit, quotaNames, quotas, rateLimits, requireQuota, toLimit } from "../../src/domain/Quotas.ts"
+import {
+  describeQuota,
+  Limit,
+  quotaNames,
+  quotas,
+  rateLimits,
+  requireQuota,
+  toLimit
+} from "../../src/domain/quotas/Quotas.ts"
 import { isStorable } from "../../src/domain/StorableText.ts"
 import { messagesOf } from "../support/assertions/decisions.ts"
 

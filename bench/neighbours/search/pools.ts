@@ -1,4 +1,4 @@
-import { quotas } from "../../../src/domain/Quotas.ts"
+import { quotas } from "../../../src/domain/quotas/Quotas.ts"
 
 /** Identifiers of seeded resources, which requests use in turn. */
 export interface Pool {

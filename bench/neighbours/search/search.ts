@@ -1,5 +1,5 @@
 import { Effect, type Scope } from "effect"
-import { quotas } from "../../../src/domain/Quotas.ts"
+import { quotas } from "../../../src/domain/quotas/Quotas.ts"
 import { printLine, withProgress } from "../../../tools/local/ConsoleProgress.ts"
 import { startReceivers } from "../../delivery/receivers.ts"
 import type { Server } from "../../serverProcess.ts"

@@ -1,5 +1,5 @@
 import { balanceOf, type Invoice, type SettledSums } from "../invoicing/Invoice.ts"
-import { localDateOf } from "../TimeZone.ts"
+import { localDateOf } from "../locale/TimeZone.ts"
 
 /** What the page says in large letters. SETTLED: nothing is open, but neither was it paid nor credited. */
 export const pageStatuses = ["OPEN", "OVERDUE", "PARTIALLY_PAID", "PAID", "CREDITED", "SETTLED", "VOID"] as const

@@ -1,4 +1,4 @@
-import type { Language } from "../Language.ts"
+import type { Language } from "../locale/Language.ts"
 import type { PageStatus } from "./PageStatus.ts"
 
 /** What a sentence about the status names. Without a due date the sentence leaves it out. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { CountryCode } from "../CountryCode.ts"
 import { id } from "../Ids.ts"
+import { CountryCode } from "../locale/CountryCode.ts"
 import { body, field, Order, optional, patch, text, timestamps } from "../Schemas.ts"
 import { ClientId } from "./Client.ts"
 import { ElectronicAddress } from "./ElectronicAddress.ts"

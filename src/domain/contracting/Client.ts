@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { MediaItem } from "../branding/Media.ts"
 import { id } from "../Ids.ts"
-import { defaultLanguage, Language } from "../Language.ts"
+import { defaultLanguage, Language } from "../locale/Language.ts"
 import { body, field, Order, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
 
 export const ClientId = id("clnt", "client")

@@ -1,4 +1,4 @@
-import { defaultTimeZone, localDateOf } from "../TimeZone.ts"
+import { defaultTimeZone, localDateOf } from "../locale/TimeZone.ts"
 import type { Contact, CreditTransfer, EInvoice, Party, PostalAddress, TaxCurrency } from "./EInvoice.ts"
 import { amountsOf, convertTax } from "./EInvoiceAmounts.ts"
 import type { EInvoiceSource, SourceAddress, SourceParties, SourceParty } from "./EInvoiceSource.ts"

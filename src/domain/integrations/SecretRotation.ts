@@ -1,4 +1,4 @@
-import { requireQuota } from "../Quotas.ts"
+import { requireQuota } from "../quotas/Quotas.ts"
 import { body, field, integer, optionalWithDefault } from "../Schemas.ts"
 
 /** Default time that a replaced secret stays valid beside the new one. */

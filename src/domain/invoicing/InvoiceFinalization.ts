@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { type ErrorDetail, fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
+import { addLocalDays } from "../locale/TimeZone.ts"
 import { invoiceDiscount, type VatCategory } from "../money/InvoiceArithmetic.ts"
-import { addLocalDays } from "../TimeZone.ts"
 import type { Parties } from "./document/Parties.ts"
 import type { Invoice } from "./Invoice.ts"
 import { requireInvoiceTransition } from "./InvoiceStatus.ts"

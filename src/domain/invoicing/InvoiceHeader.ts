@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { CountryCode } from "../CountryCode.ts"
 import type { ErrorDetail } from "../Errors.ts"
+import { CountryCode } from "../locale/CountryCode.ts"
+import { LocalDate } from "../locale/TimeZone.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { toDecimal } from "../money/Decimal.ts"
 import { butIs } from "../RejectedValue.ts"
 import { combineChecks, field, optional, text } from "../Schemas.ts"
-import { LocalDate } from "../TimeZone.ts"
 
 const maxRate = 1_000_000_000
 const maxRateDecimals = 10

@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
 import { invoiceAmounts, type TaxTerms } from "../money/InvoiceArithmetic.ts"
 import { maxMinor } from "../money/Money.ts"
-import { requireQuota } from "../Quotas.ts"
+import { requireQuota } from "../quotas/Quotas.ts"
 import { allTaxSets, applyToTaxSets, maxTaxSets, storedTaxSets, type TaxSet, withTerms } from "./draft/TaxSets.ts"
 import type { Invoice } from "./Invoice.ts"
 

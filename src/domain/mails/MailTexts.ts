@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import type { ErrorDetail } from "../Errors.ts"
 import { escapeHtml } from "../Html.ts"
-import { type Language, languages } from "../Language.ts"
+import { type Language, languages } from "../locale/Language.ts"
 import { body, field, optional, text } from "../Schemas.ts"
 
 /** What a subject and a message can contain, in braces. */

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { ClientId } from "../contracting/Client.ts"
+import { addDays, LocalDate, startOfLocalDay } from "../locale/TimeZone.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { field, text } from "../Schemas.ts"
-import { addDays, LocalDate, startOfLocalDay } from "../TimeZone.ts"
 import { ReportAmount } from "./ReportAmount.ts"
 
 /** How long invoices are overdue, from the shortest time to the longest, with the days that each bucket begins at. */

@@ -1,8 +1,8 @@
 import { Either, Schema } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
+import { addDays, LocalDate, localDateOf, startOfLocalDay } from "../locale/TimeZone.ts"
 import { butIs } from "../RejectedValue.ts"
 import { field, optional, rule } from "../Schemas.ts"
-import { addDays, LocalDate, localDateOf, startOfLocalDay } from "../TimeZone.ts"
 
 const [firstDay, lastDay] = ["1970-01-01", "2999-12-31"]
 

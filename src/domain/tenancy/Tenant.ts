@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { MediaItem } from "../branding/Media.ts"
 import { id } from "../Ids.ts"
+import { defaultTimeZone, TimeZone } from "../locale/TimeZone.ts"
 import { BankAccount } from "../money/BankAccount.ts"
 import { body, field, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
-import { defaultTimeZone, TimeZone } from "../TimeZone.ts"
 import { defaultTaxRateIds, defaultTaxRates } from "../taxes/TaxRate.ts"
 import { BillingContact } from "./BillingContact.ts"
 

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
-import { Limit } from "../../domain/Quotas.ts"
+import { Limit } from "../../domain/quotas/Quotas.ts"
 import { inTenant } from "../api/Access.ts"
 import { data } from "../api/Envelope.ts"
 import { operation, tag } from "../api/Operation.ts"

@@ -8,7 +8,7 @@ import {
   toMediaItem
 } from "../../domain/branding/Media.ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
-import { requireQuota } from "../../domain/Quotas.ts"
+import { requireQuota } from "../../domain/quotas/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
 import { makeId } from "../infra/postgres/IdGenerator.ts"

@@ -11,7 +11,7 @@ import {
 } from "../../domain/invoicing/InvoiceStatus.ts"
 import { netOf } from "../../domain/invoicing/InvoiceTotals.ts"
 import { invoiceEntry, voidEntry } from "../../domain/journal/JournalEntry.ts"
-import { defaultTimeZone } from "../../domain/TimeZone.ts"
+import { defaultTimeZone } from "../../domain/locale/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction, type TransactionMode, withMode } from "../infra/postgres/connection/Transactions.ts"
 import type { Versioned } from "../infra/postgres/repository/ResourceSpec.ts"

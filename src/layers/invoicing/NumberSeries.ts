@@ -15,7 +15,7 @@ import {
   yearAroundHours,
   yearPlaceholder
 } from "../../domain/invoicing/NumberSeries.ts"
-import { defaultTimeZone, localDateOf } from "../../domain/TimeZone.ts"
+import { defaultTimeZone, localDateOf } from "../../domain/locale/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../infra/postgres/connection/Transactions.ts"
 import { currentOrigin, insertEvents } from "../infra/postgres/repository/EventLog.ts"

@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { finishedStatuses } from "../../domain/delivery/Delivery.ts"
-import { type QuotaName, quotaNames, quotas, rateLimits, requireQuota, toLimit } from "../../domain/Quotas.ts"
+import { type QuotaName, quotaNames, quotas, rateLimits, requireQuota, toLimit } from "../../domain/quotas/Quotas.ts"
 import { CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
 import { Settings } from "../infra/config/Settings.ts"
 

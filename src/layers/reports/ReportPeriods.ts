@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schedule } from "effect"
 import { Unavailable } from "../../domain/Errors.ts"
+import { defaultTimeZone } from "../../domain/locale/TimeZone.ts"
 import {
   passedBoundary,
   type ReportClock,
@@ -8,7 +9,6 @@ import {
   requireDay,
   requirePeriod
 } from "../../domain/reports/ReportPeriod.ts"
-import { defaultTimeZone } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { withSpans } from "../infra/telemetry/UseCaseSpans.ts"
 

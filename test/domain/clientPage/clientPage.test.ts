@@ -4,7 +4,7 @@ import { maxPageCreditNotes, maxPageLines, toClientPage } from "../../../src/dom
 import { pageStatuses } from "../../../src/domain/clientPage/PageStatus.ts"
 import { pageTexts } from "../../../src/domain/clientPage/PageTexts.ts"
 import type { Invoice } from "../../../src/domain/invoicing/Invoice.ts"
-import { languages } from "../../../src/domain/Language.ts"
+import { languages } from "../../../src/domain/locale/Language.ts"
 import { documentOf, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
 import { now, pageOf, sourceOf } from "../../support/fixtures/pageSources.ts"
 

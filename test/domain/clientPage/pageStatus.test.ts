@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { isPayable, pageStatuses, pageStatusOf } from "../../../src/domain/clientPage/PageStatus.ts"
 import { balanceOf } from "../../../src/domain/invoicing/Invoice.ts"
-import { localDateOf } from "../../../src/domain/TimeZone.ts"
+import { localDateOf } from "../../../src/domain/locale/TimeZone.ts"
 
 const now = "2026-11-17T12:00:00.000Z"
 const none = { paidMinor: 0, creditedMinor: 0, writtenOffMinor: 0, creditNotesMinor: 0 }

@@ -11,7 +11,7 @@ import {
   yearAround,
   yearAroundHours
 } from "../../../src/domain/invoicing/NumberSeries.ts"
-import { localDateOf } from "../../../src/domain/TimeZone.ts"
+import { localDateOf } from "../../../src/domain/locale/TimeZone.ts"
 import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 import { caseCount } from "../../support/caseCount.ts"

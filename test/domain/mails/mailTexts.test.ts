@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { languages } from "../../../src/domain/Language.ts"
+import { languages } from "../../../src/domain/locale/Language.ts"
 import { allMailTextErrors, composeMail, mailTextErrors, placeholders } from "../../../src/domain/mails/MailTexts.ts"
 
 const values = {

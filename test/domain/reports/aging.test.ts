@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { addDays, startOfLocalDay } from "../../../src/domain/locale/TimeZone.ts"
 import { overdueSince } from "../../../src/domain/reports/Aging.ts"
-import { addDays, startOfLocalDay } from "../../../src/domain/TimeZone.ts"
 
 const bucketOf = (asOf: string, dueAt: string, timeZone: string) =>
   overdueSince(asOf, timeZone)

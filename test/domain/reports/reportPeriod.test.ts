@@ -1,8 +1,8 @@
 import { Either } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { addDays, localDateOf, startOfLocalDay } from "../../../src/domain/locale/TimeZone.ts"
 import { monthsOf, passedBoundary, requireDay, requirePeriod } from "../../../src/domain/reports/ReportPeriod.ts"
-import { addDays, localDateOf, startOfLocalDay } from "../../../src/domain/TimeZone.ts"
 
 const now = "2026-11-17T23:30:00.000Z"
 const clockIn = (timeZone: string) => ({ now, timeZone })

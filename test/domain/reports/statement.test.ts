@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { ClientId } from "../../../src/domain/contracting/Client.ts"
 import { documentTexts } from "../../../src/domain/invoicing/document/DocumentTexts.ts"
-import type { Language } from "../../../src/domain/Language.ts"
+import type { Language } from "../../../src/domain/locale/Language.ts"
 import {
   type BookedEntry,
   maxStatementEntries,

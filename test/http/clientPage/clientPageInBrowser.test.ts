@@ -1,6 +1,6 @@
 import type { ConsoleMessage, Page, Request } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { languages } from "../../../src/domain/Language.ts"
+import { languages } from "../../../src/domain/locale/Language.ts"
 import { runAxe } from "../../support/assertions/axe.ts"
 import { makeOverdue, makePageFixture, startPageService } from "../../support/fixtures/clientPages.ts"
 import { png } from "../../support/fixtures/images.ts"

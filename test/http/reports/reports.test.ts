@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { journalKinds } from "../../../src/domain/journal/JournalEntry.ts"
-import { addDays, localDateOf, startOfLocalDay } from "../../../src/domain/TimeZone.ts"
+import { addDays, localDateOf, startOfLocalDay } from "../../../src/domain/locale/TimeZone.ts"
 import { readExpectedReports } from "../../support/assertions/expectedReports.ts"
 import { moveHistory, startHistory } from "../../support/fixtures/journalHistory.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"

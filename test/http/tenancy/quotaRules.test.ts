@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { quotaNames } from "../../../src/domain/Quotas.ts"
+import { quotaNames } from "../../../src/domain/quotas/Quotas.ts"
 import { assertValidationError, quotaError } from "../../support/assertions/failures.ts"
 import { minimalDrive } from "../../support/fixtures/authorizations.ts"
 import { png } from "../../support/fixtures/images.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { eventTypes } from "../../../src/domain/events/EventCatalogue.ts"
-import { type QuotaName, quotaNames, quotas } from "../../../src/domain/Quotas.ts"
+import { type QuotaName, quotaNames, quotas } from "../../../src/domain/quotas/Quotas.ts"
 import { assertValidationError, quotaError } from "../../support/assertions/failures.ts"
 import { minimalAsset } from "../../support/fixtures/assets.ts"
 import { minimalDrive, minimalJira } from "../../support/fixtures/authorizations.ts"

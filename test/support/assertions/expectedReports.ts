@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { localDateOf } from "../../../src/domain/TimeZone.ts"
+import { localDateOf } from "../../../src/domain/locale/TimeZone.ts"
 
 interface Entry {
   readonly id: number

@@ -1,5 +1,5 @@
 import { assert } from "vitest"
-import { type QuotaName, quotas } from "../../../src/domain/Quotas.ts"
+import { type QuotaName, quotas } from "../../../src/domain/quotas/Quotas.ts"
 import { describeValue, jsonTypeOf } from "../../../src/domain/RejectedValue.ts"
 import { type RawResponse, sentValue } from "../servers/rawHttp.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { quotas } from "../../../../src/domain/Quotas.ts"
+import { quotas } from "../../../../src/domain/quotas/Quotas.ts"
 import { withProgress } from "../../../../tools/local/ConsoleProgress.ts"
 import { seededParties } from "../../../invoiceSeed.ts"
 import { type Attacker, repeat } from "../../attacker.ts"

@@ -1,6 +1,6 @@
-import { defaultLanguage, type Language } from "../../Language.ts"
-import { formatLocalAmount, formatLocalNumber, makeDayFormat } from "../../LocaleFormat.ts"
-import { defaultTimeZone, localDateOf } from "../../TimeZone.ts"
+import { defaultLanguage, type Language } from "../../locale/Language.ts"
+import { formatLocalAmount, formatLocalNumber, makeDayFormat } from "../../locale/LocaleFormat.ts"
+import { defaultTimeZone, localDateOf } from "../../locale/TimeZone.ts"
 import { type DocumentTexts, documentTexts } from "./DocumentTexts.ts"
 import type { Parties } from "./Parties.ts"
 

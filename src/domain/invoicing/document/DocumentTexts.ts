@@ -1,5 +1,5 @@
 import type { JournalKind } from "../../journal/JournalEntry.ts"
-import type { Language } from "../../Language.ts"
+import type { Language } from "../../locale/Language.ts"
 
 /** Every text of a PDF that is not data of the tenant. */
 export interface DocumentTexts {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Address } from "../../contracting/Address.ts"
-import { Language } from "../../Language.ts"
+import { Language } from "../../locale/Language.ts"
 import { BankAccount } from "../../money/BankAccount.ts"
 import { optional } from "../../Schemas.ts"
 import { BillingContact } from "../../tenancy/BillingContact.ts"

@@ -1,6 +1,6 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
 import { Sender } from "../../../domain/mails/Sender.ts"
-import { describeQuota, type QuotaName, quotaNames, quotas } from "../../../domain/Quotas.ts"
+import { describeQuota, type QuotaName, quotaNames, quotas } from "../../../domain/quotas/Quotas.ts"
 import { parseRange } from "./AddressRange.ts"
 import { splitDatabaseUrl } from "./DatabaseUrl.ts"
 import { findConflicts } from "./SettingConflicts.ts"

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../domain/Html.ts"
-import type { Language } from "../../../../domain/Language.ts"
+import type { Language } from "../../../../domain/locale/Language.ts"
 import { pageStyle } from "./PageStyle.ts"
 
 export interface PageDocument {

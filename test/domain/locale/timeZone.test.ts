@@ -1,7 +1,7 @@
 import { DateTime } from "effect"
 import { assert, describe, it } from "vitest"
-import { addLocalDays, LocalDate, localDateOf, TimeZone } from "../../src/domain/TimeZone.ts"
-import { schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
+import { addLocalDays, LocalDate, localDateOf, TimeZone } from "../../../src/domain/locale/TimeZone.ts"
+import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
 describe("TimeZone", () => {
   it.each(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Tokyo"])("accepts %s", (name) => {

@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
-import { fieldError, type ValidationError } from "./Errors.ts"
-import { maxInvoiceLines } from "./invoicing/Invoice.ts"
-import { field, integer, oneOf, optional } from "./Schemas.ts"
+import { fieldError, type ValidationError } from "../Errors.ts"
+import { maxInvoiceLines } from "../invoicing/Invoice.ts"
+import { field, integer, oneOf, optional } from "../Schemas.ts"
 
 /** A quota counts per scope. An owner is a tenant or a client that images are attached to. */
 const scopes = ["tenant", "caller", "integration", "owner", "invoice"] as const

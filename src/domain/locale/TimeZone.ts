@@ -1,6 +1,6 @@
 import { DateTime, Option, Schema } from "effect"
-import { butIs } from "./RejectedValue.ts"
-import { field, rule } from "./Schemas.ts"
+import { butIs } from "../RejectedValue.ts"
+import { field, rule } from "../Schemas.ts"
 
 export const defaultTimeZone = "UTC"
 

@@ -1,9 +1,9 @@
 import { Effect, Either } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { quotaNames, quotas, requireQuota } from "../../src/domain/Quotas.ts"
-import { readSettings } from "../../src/layers/infra/config/Settings.ts"
-import { quotaError } from "../support/assertions/failures.ts"
+import { quotaNames, quotas, requireQuota } from "../../../src/domain/quotas/Quotas.ts"
+import { readSettings } from "../../../src/layers/infra/config/Settings.ts"
+import { quotaError } from "../../support/assertions/failures.ts"
 
 const decide = (...addition: Parameters<typeof requireQuota>) =>
   Effect.runSync(Effect.either(requireQuota(...addition)))

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { languages } from "../../src/domain/Language.ts"
+import { languages } from "../../../src/domain/locale/Language.ts"
 import {
   formatLocalAmount,
   formatLocalDate,
   formatLocalMoney,
   formatLocalNumber,
   makeDayFormat
-} from "../../src/domain/LocaleFormat.ts"
+} from "../../../src/domain/locale/LocaleFormat.ts"
 
 describe("A language", () => {
   it("writes amounts with its separators", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { CountryCode } from "../../src/domain/CountryCode.ts"
-import { schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
+import { CountryCode } from "../../../src/domain/locale/CountryCode.ts"
+import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
 const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 

@@ -1,6 +1,6 @@
+import { formatAmount, groupThousands } from "../money/AmountFormat.ts"
+import { formatDecimal, toDecimal } from "../money/Decimal.ts"
 import type { Language } from "./Language.ts"
-import { formatAmount, groupThousands } from "./money/AmountFormat.ts"
-import { formatDecimal, toDecimal } from "./money/Decimal.ts"
 
 const separators: Readonly<Record<Language, readonly [group: string, decimal: string]>> = {
   en: [",", "."],

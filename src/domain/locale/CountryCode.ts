@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { iso31661Alpha2ToAlpha3 } from "iso-3166"
-import { butIs } from "./RejectedValue.ts"
-import { rule } from "./Schemas.ts"
+import { butIs } from "../RejectedValue.ts"
+import { rule } from "../Schemas.ts"
 
 /** An officially assigned code of ISO 3166-1 alpha-2. */
 export const CountryCode = Schema.String.pipe(

@@ -1,4 +1,4 @@
-import { oneOf } from "./Schemas.ts"
+import { oneOf } from "../Schemas.ts"
 
 /** ISO 639-1 codes of the languages that documents for clients can have. */
 export const languages = ["en", "de", "fr"] as const
